@@ -1,0 +1,50 @@
+// A backend is one implementation of every op. `Backends()` lists them once;
+// selection, tests and benches walk that list, so no kernel goes untested.
+#ifndef ATTO_OPS_BACKEND_H_
+#define ATTO_OPS_BACKEND_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/activation/activation.h"
+#include "ops/add/add.h"
+#include "ops/attention/attention.h"
+#include "ops/base/span.h"
+#include "ops/embedding/embedding.h"
+#include "ops/layernorm/layernorm.h"
+#include "ops/matmul/matmul.h"
+#include "ops/pooling/pooling.h"
+#include "ops/softmax/softmax.h"
+
+namespace atto {
+
+// Function table. Contracts (shapes, ranges, aliasing): the op's header.
+struct Backend {
+  const char* name;
+  decltype(&MatmulS8Ref) matmul_s8;
+  decltype(&MatmulS16Ref) matmul_s16;
+  decltype(&MatmulAddS16Ref) matmul_add_s16;
+  decltype(&EmbeddingSumS8Ref) embedding_sum_s8;
+  decltype(&AddS16Ref) add_s16;
+  decltype(&AddShiftedS8Ref) add_shifted_s8;
+  decltype(&LayerNormS8Ref) layernorm_s8;
+  decltype(&LayerNormS16Ref) layernorm_s16;
+  decltype(&QuantiseS8Ref) quantise_s8;
+  decltype(&GeluS8Ref) gelu_s8;
+  decltype(&ReluS8Ref) relu_s8;
+  decltype(&SoftmaxS8Ref) softmax_s8;
+  decltype(&AttentionS8Ref) attention_s8;
+  decltype(&SumRowsS8Ref) sum_rows_s8;
+  decltype(&MeanS8Ref) mean_s8;
+};
+
+// All backends of this build, slowest first; the first is always "ref", the
+// integer truth that the others equal bit for bit.
+Span<const Backend> Backends() noexcept;
+
+// The fastest backend that this CPU can run.
+const Backend& BestBackend() noexcept;
+
+}  // namespace atto
+
+#endif  // ATTO_OPS_BACKEND_H_
