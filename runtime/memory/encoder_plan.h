@@ -1,0 +1,100 @@
+// The encoder's memory as a function of its shape, for compiler and run time
+// alike. The picture and its reasons: docs/memory.md.
+#ifndef ATTO_RUNTIME_MEMORY_ENCODER_PLAN_H_
+#define ATTO_RUNTIME_MEMORY_ENCODER_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/attention/attention.h"
+#include "runtime/memory/plan.h"
+#include "runtime/model/model.h"
+#include "runtime/model/shape.h"
+#include "runtime/text/tokenizer.h"
+
+namespace atto {
+
+// Rows that pass through a block's layers together (depth-first): the width of
+// a block's temporaries. Larger tiles reuse weights better, smaller ones need
+// less memory.
+constexpr std::size_t kTileRows = 8;
+
+// Steps of the work, in order; blocks repeat the middle three.
+enum EncoderStep : std::uint8_t {
+  kEmbedStep = 0,        // input rows -> residual stream
+  kKeysValuesStep = 1,   // keys and values of all rows
+  kAttentionStep = 2,    // a tile: queries, attention, W_O
+  kFeedForwardStep = 3,  // the same tile: feed-forward layer
+  kPoolStep = 4,
+  kHeadStep = 5,
+  kEncoderSteps = 6,
+};
+
+enum EncoderBuffer : std::size_t {
+  kBlockTable,   // [blocks] BlockWeights
+  kResidual,     // [n, d] int16
+  kKeys,         // [n, d] int8
+  kValues,       // [n, d] int8
+  kTokenizer,    // a Tokenizer, text only
+  kTileInput,    // [tile, e] int8
+  kTileNorm,     // [tile, d] int8
+  kTileQuery,    // [tile, d] int8: queries, then context
+  kTileHidden,   // [tile, f] int8
+  kScores,       // AttentionScratchBytes(n)
+  kPoolSums,     // [d] int32
+  kPooled,       // [d] int8
+  kLogits,       // [c] int16
+  kClassScores,  // [c] uint16
+  kEncoderBuffers,
+};
+
+using EncoderPlan = MemoryPlan<kEncoderBuffers>;
+
+// Legal: a shape within the ranges of docs/model_format.md.
+constexpr EncoderPlan PlanEncoder(const EncoderShape& shape) noexcept {
+  const std::size_t n = shape.tokens;
+  const std::size_t d = shape.d_model;
+  const std::size_t tile = n < kTileRows ? n : kTileRows;
+  const std::size_t tokenizer =
+      shape.input == Input::kText ? sizeof(Tokenizer) : 0;
+  const std::uint8_t last = kEncoderSteps - 1;
+  EncoderPlan plan;
+  plan.buffers[kBlockTable] = {
+      "block table", shape.blocks * sizeof(BlockWeights), 0, last, 0};
+  plan.buffers[kResidual] = {"residual stream", n * d * sizeof(std::int16_t),
+                             kEmbedStep, kPoolStep, 0};
+  plan.buffers[kKeys] = {"keys", n * d, kKeysValuesStep, kFeedForwardStep, 0};
+  plan.buffers[kValues] = {"values", n * d, kKeysValuesStep, kFeedForwardStep,
+                           0};
+  plan.buffers[kTokenizer] = {"tokenizer", tokenizer, kEmbedStep, kEmbedStep,
+                              0};
+  plan.buffers[kTileInput] = {"tile input", tile * shape.d_input, kEmbedStep,
+                              kEmbedStep, 0};
+  plan.buffers[kTileNorm] = {"tile norm", tile * d, kKeysValuesStep, kPoolStep,
+                             0};
+  plan.buffers[kTileQuery] = {"tile query", tile * d, kAttentionStep,
+                              kAttentionStep, 0};
+  plan.buffers[kTileHidden] = {"tile hidden", tile * shape.d_ffn,
+                               kFeedForwardStep, kFeedForwardStep, 0};
+  plan.buffers[kScores] = {"scores", AttentionScratchBytes(n), kAttentionStep,
+                           kAttentionStep, 0};
+  plan.buffers[kPoolSums] = {"pool sums", d * sizeof(std::int32_t), kPoolStep,
+                             kHeadStep, 0};
+  plan.buffers[kPooled] = {"pooled", d, kPoolStep, kHeadStep, 0};
+  plan.buffers[kLogits] = {"logits", shape.classes * sizeof(std::int16_t),
+                           kHeadStep, kHeadStep, 0};
+  plan.buffers[kClassScores] = {"class scores",
+                                shape.classes * sizeof(std::uint16_t),
+                                kHeadStep, kHeadStep, 0};
+  PlaceBuffers(&plan);
+  return plan;
+}
+
+// Bytes of arena that a model of this shape needs, aligned to kArenaAlignment.
+constexpr std::size_t ArenaBytes(const EncoderShape& shape) noexcept {
+  return PlanEncoder(shape).bytes;
+}
+
+}  // namespace atto
+
+#endif  // ATTO_RUNTIME_MEMORY_ENCODER_PLAN_H_
