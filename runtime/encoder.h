@@ -1,0 +1,111 @@
+// The transformer encoder: int8 rows in, logits out.
+//
+// Depth-first: a tile of rows passes through attention and feed-forward layer
+// before the next tile starts, so only the residual stream, keys and values
+// exist for all tokens. Arithmetic: docs/quantization.md, "The encoder".
+#ifndef ATTO_RUNTIME_ENCODER_H_
+#define ATTO_RUNTIME_ENCODER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/backend.h"
+#include "ops/base/span.h"
+#include "ops/base/status.h"
+#include "runtime/error_info.h"
+#include "runtime/memory/encoder_plan.h"
+#include "runtime/model/model.h"
+
+namespace atto {
+
+// One row of attention: what one query token of one head looked at.
+struct AttentionRow {
+  std::size_t block;
+  std::size_t head;
+  std::size_t query;                // row of the query token
+  Span<const std::int8_t> weights;  // [n] in [0, 127], relative to the largest
+  std::int32_t sum;                 // of the weights: probability = weight / sum
+};
+
+// Hands out the attention rows of every block and head while the encoder runs.
+struct AttentionTap {
+  // Called once a row, in the order of the work: block, query, head.
+  void (*on_row)(void* context, const AttentionRow& row) = nullptr;
+  void* context = nullptr;
+  // Caller's memory of at least AttentionTapBytes(shape).
+  Span<std::int8_t> buffer;
+};
+
+constexpr std::size_t AttentionTapBytes(const EncoderShape& shape) noexcept {
+  return kTileRows * std::size_t{shape.heads} * shape.tokens;
+}
+
+class Encoder {
+ public:
+  // `file`: the model, kept and read in place; aligned to Model::kAlignment.
+  // `arena`: at least ArenaBytes(shape) bytes aligned to kArenaAlignment; kept.
+  // On failure nothing may be run and `error`, if given, names the culprit.
+  Status Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
+              ErrorInfo* error = nullptr) noexcept;
+
+  // The backend that runs; BestBackend() unless chosen otherwise.
+  const Backend& backend() const noexcept { return *backend_; }
+  void set_backend(const Backend& backend) noexcept { backend_ = &backend; }
+
+  // Kept until changed; a default tap switches it off. Fails if the buffer is
+  // too small.
+  Status set_tap(const AttentionTap& tap) noexcept;
+
+  bool initialized() const noexcept { return arena_ != nullptr; }
+  const Model& model() const noexcept { return model_; }
+
+  // A sequence: Start, then rows, then Run.
+  // Legal: Init has succeeded.
+  void Start() noexcept;
+
+  // Where the next input row, [e] int8 in [-127, 127], is to be written; null
+  // when the sequence is full. The row counts as soon as it was handed out.
+  std::int8_t* NextRow() noexcept;
+
+  // Rows so far, a class token included.
+  std::size_t rows() const noexcept { return rows_; }
+
+  // Runs the encoder over the rows since Start. The result [c], logits in units
+  // of 1/256 nat, stays valid until the next Start.
+  // kEmptyInput: no input row since Start.
+  Status Run(Span<const std::int16_t>* logits) noexcept;
+
+  // Memory of the arena for the owner of this encoder: valid as the plan says.
+  template <typename T>
+  T* buffer(EncoderBuffer which) noexcept {
+    // Every buffer is aligned to kArenaAlignment.
+    return static_cast<T*>(static_cast<void*>(arena_ + offsets_[which]));
+  }
+
+ private:
+  void ProjectPendingRows() noexcept;
+  void QuantiseRows(MatrixView<const std::int16_t> x, const LayerNorm& norm,
+                    MatrixView<std::int8_t> y) noexcept;
+  void KeysAndValues(const BlockWeights& block, const LayerNorm& norm) noexcept;
+  void AttendTile(std::size_t block_index, const LayerNorm& norm,
+                  std::size_t first, std::size_t count) noexcept;
+  void FeedForwardTile(const BlockWeights& block, std::size_t first,
+                       std::size_t count) noexcept;
+  void Pool(const LayerNorm& norm) noexcept;
+
+  MatrixView<std::int16_t> residual() noexcept;
+  MatrixView<std::int8_t> tile(EncoderBuffer which, std::size_t rows,
+                               std::size_t cols) noexcept;
+
+  Model model_;
+  std::size_t offsets_[kEncoderBuffers] = {};  // of the memory plan
+  const Backend* backend_ = nullptr;
+  AttentionTap tap_;
+  std::uint8_t* arena_ = nullptr;
+  std::size_t rows_ = 0;       // handed out, class token included
+  std::size_t projected_ = 0;  // of these, already in the residual stream
+};
+
+}  // namespace atto
+
+#endif  // ATTO_RUNTIME_ENCODER_H_
