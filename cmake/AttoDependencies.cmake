@@ -1,0 +1,34 @@
+# Libraries of the host-only parts (tests and tools): the system's if it has
+# one, else a release pinned by its hash. The library itself needs none.
+
+include(FetchContent)
+
+# Makes the CMake package `name` available: find_package first, then `url`.
+macro(atto_dependency name version url sha256)
+  find_package(${name} ${version} QUIET)
+  if(NOT ${name}_FOUND)
+    message(STATUS "${name} ${version} or later is not installed: fetching it")
+    FetchContent_Declare(${name} URL ${url} URL_HASH SHA256=${sha256})
+    FetchContent_MakeAvailable(${name})
+  endif()
+endmacro()
+
+macro(atto_need_doctest)
+  atto_dependency(
+    doctest 2.4.6
+    https://github.com/doctest/doctest/archive/refs/tags/v2.4.11.tar.gz
+    632ed2c05a7f53fa961381497bf8069093f0d6628c5f26286161fbd32a560186)
+endmacro()
+
+macro(atto_need_cli11)
+  atto_dependency(
+    CLI11 2.1 https://github.com/CLIUtils/CLI11/archive/v2.4.1.tar.gz
+    73b7ec52261ce8fe980a29df6b4ceb66243bb0b779451e820d9d6e7e8c4fce6c)
+endmacro()
+
+macro(atto_need_json)
+  atto_dependency(
+    nlohmann_json 3.10
+    https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
+    d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
+endmacro()
