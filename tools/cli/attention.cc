@@ -1,0 +1,158 @@
+// atto attention: which words the model looked at.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/cli/attention_view.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/format.h"
+#include "tools/cli/session.h"
+
+namespace atto::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string text;
+  std::optional<std::string> html;
+  std::optional<std::size_t> block;  // from 1
+  std::optional<std::size_t> head;   // from 1
+};
+
+// Rows arrive in the order of the work, so every map grows from its end.
+void Collect(void* context, const AttentionRow& row) {
+  auto& blocks = *static_cast<std::vector<std::vector<AttentionMap>>*>(context);
+  for (const std::int8_t weight : row.weights) {
+    blocks[row.block][row.head].push_back(static_cast<double>(weight) /
+                                          row.sum);
+  }
+}
+
+AttentionView Look(Session* session, const std::string& text) {
+  const EncoderShape& shape = session->shape();
+  AttentionView view;
+  view.blocks.assign(shape.blocks, std::vector<AttentionMap>(shape.heads));
+  std::vector<std::int8_t> buffer(AttentionTapBytes(shape));
+  AttentionTap tap;
+  tap.on_row = &Collect;
+  tap.context = &view.blocks;
+  tap.buffer = {buffer.data(), buffer.size()};
+  if (session->encoder().set_tap(tap) != Status::kOk) {
+    throw Failure("the attention tap was refused");
+  }
+  Classification result;
+  if (!session->Classify(text, &result)) {
+    throw Failure("the message holds no token: there is nothing to look at");
+  }
+  view.model = session->name();
+  view.label = session->labels()[result.label];
+  view.score = ScoreToFloat(result.score);
+  view.cut_tokens = result.cut_tokens;
+  if (shape.pooling == Pooling::kClass) view.words.push_back("[class]");
+  Tokenizer tokenizer = session->Tokenize(text);
+  Token token;
+  for (std::size_t i = 0; i < result.tokens && tokenizer.Next(&token); ++i) {
+    view.words.push_back(
+        Printable(std::string_view(text).substr(token.offset, token.length)));
+  }
+  return view;
+}
+
+void Print(const AttentionView& view, std::size_t block,
+           const std::optional<std::size_t>& head) {
+  const std::size_t n = view.words.size();
+  const std::size_t columns = TerminalColumns();
+  const std::vector<AttentionMap>& heads = view.blocks[block];
+  std::printf("%s %.3f, %zu tokens", view.label.c_str(), view.score, n);
+  if (view.cut_tokens > 0) std::printf(" (%zu cut off)", view.cut_tokens);
+  std::printf(
+      "\n░ weak  ▒ medium  █ strong, by the part of the largest share\n\n");
+
+  const auto print_words = [&](const std::string& title,
+                               const AttentionMap& map) {
+    std::printf("block %zu, %s: what the whole message looks at\n%s\n",
+                block + 1, title.c_str(),
+                DrawShadedWords(view.words, MeanRow(map, n), columns).c_str());
+  };
+  const auto print_matrix = [&](const std::string& title,
+                                const AttentionMap& map) {
+    std::printf("block %zu, %s: what each word (row) looks at (column)\n%s",
+                block + 1, title.c_str(),
+                DrawMatrix(view.words, map, columns).c_str());
+  };
+  if (head) {
+    const std::string title = "head " + std::to_string(*head + 1);
+    print_words(title, heads[*head]);
+    print_matrix(title, heads[*head]);
+    return;
+  }
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    print_words("head " + std::to_string(i + 1), heads[i]);
+  }
+  const AttentionMap mean = MeanMap(heads);
+  if (heads.size() > 1) print_words("mean of the heads", mean);
+  print_matrix("mean of the heads", mean);
+}
+
+// A number from 1 to `count`, as an index.
+std::size_t ToIndex(const char* option, std::size_t number, std::size_t count) {
+  if (number < 1 || number > count) {
+    throw CLI::ValidationError(option, "must be 1 to " + std::to_string(count) +
+                                           " for this model, not " +
+                                           std::to_string(number));
+  }
+  return number - 1;
+}
+
+void Run(const Options& options) {
+  Session session(options.model);
+  const EncoderShape& shape = session.shape();
+  const std::size_t block =
+      ToIndex("--block", options.block.value_or(shape.blocks), shape.blocks);
+  std::optional<std::size_t> head;
+  if (options.head) head = ToIndex("--head", *options.head, shape.heads);
+  const AttentionView view = Look(&session, options.text);
+  if (options.html) {
+    WriteText(*options.html, MakeAttentionPage(view));
+    std::printf("%s: %zu blocks of %zu heads over %zu tokens\n",
+                options.html->c_str(), view.blocks.size(),
+                view.blocks.front().size(), view.words.size());
+  } else {
+    Print(view, block, head);
+  }
+}
+
+}  // namespace
+
+void AddAttention(CLI::App* app) {
+  CLI::App* const command = app->add_subcommand(
+      "attention", "Show which words a model looks at in a message");
+  const auto options = std::make_shared<Options>();
+  command->add_option("MODEL", options->model, "Model file (.gguf)")
+      ->required()
+      ->type_name("");
+  command->add_option("TEXT", options->text, "The message")
+      ->required()
+      ->type_name("");
+  command
+      ->add_option("--html", options->html,
+                   "Write a page with all heads side by side instead")
+      ->type_name("FILE");
+  command
+      ->add_option("--block", options->block,
+                   "Block to draw in the terminal, from 1 (default: the last)")
+      ->type_name("N");
+  command
+      ->add_option("--head", options->head,
+                   "Head to draw in the terminal, from 1 (default: all, and "
+                   "their mean)")
+      ->type_name("N");
+  command->callback([options] { Run(*options); });
+}
+
+}  // namespace atto::cli

@@ -1,0 +1,96 @@
+#include "tools/cli/files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+namespace atto::cli {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+File Open(const std::string& path, const char* mode) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Failure(path + ": is a folder, not a file");
+  }
+  File file(std::fopen(path.c_str(), mode));
+  if (file == nullptr) throw Failure(path + ": " + std::strerror(errno));
+  return file;
+}
+
+}  // namespace
+
+bool IsFile(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status =
+      std::filesystem::status(path, error);
+  return std::filesystem::exists(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+std::string ReadText(const std::string& path) {
+  const File file = Open(path, "rb");
+  std::string text;
+  char buffer[1 << 16];
+  for (std::size_t count;
+       (count = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0;) {
+    text.append(buffer, count);
+  }
+  if (std::ferror(file.get()) != 0) {
+    throw Failure(path + ": " + std::strerror(errno));
+  }
+  return text;
+}
+
+AlignedBytes ReadBytes(const std::string& path) {
+  const std::string text = ReadText(path);
+  AlignedBytes bytes(text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+void WriteText(const std::string& path, std::string_view text) {
+  File file = Open(path, "wb");
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  if (!written || std::fclose(file.release()) != 0) {
+    throw Failure(path + ": " + std::strerror(errno));
+  }
+}
+
+bool NextLine(std::string_view* rest, std::string_view* line) {
+  if (rest->empty()) return false;
+  const std::size_t end = rest->find('\n');
+  *line = rest->substr(0, end);
+  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
+  if (!line->empty() && line->back() == '\r') line->remove_suffix(1);
+  return true;
+}
+
+std::vector<LabelledText> ReadTsv(const std::string& path) {
+  const std::string content = ReadText(path);
+  std::vector<LabelledText> rows;
+  std::string_view rest = content;
+  std::string_view line;
+  for (std::size_t number = 1; NextLine(&rest, &line); ++number) {
+    if (line.empty()) continue;
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos || tab == 0) {
+      throw Failure(path + ":" + std::to_string(number) +
+                    ": expected 'label TAB text'");
+    }
+    rows.push_back({number, std::string(line.substr(0, tab)),
+                    std::string(line.substr(tab + 1))});
+  }
+  if (rows.empty()) throw Failure(path + ": holds no message");
+  return rows;
+}
+
+}  // namespace atto::cli

@@ -1,0 +1,203 @@
+// atto inspect: what is in a model file, and what it costs.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/model/tensor_iterator.h"
+#include "tools/cli/arena_picture.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/format.h"
+#include "tools/cli/session.h"
+
+namespace atto::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  bool json = false;
+};
+
+// Tensors that belong together.
+struct Group {
+  std::string name;
+  std::size_t parameters = 0;  // learned numbers: weights, biases, gains
+  std::size_t bytes = 0;       // with the multipliers that scale them
+};
+
+bool Contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string GroupOf(const std::string& tensor) {
+  if (Contains(tensor, "_norm.")) return "norms";
+  if (Contains(tensor, ".attn_")) return "attention";
+  if (Contains(tensor, ".ffn_")) return "feed-forward";
+  if (Contains(tensor, "text.")) return "text tables";
+  return tensor.substr(0, tensor.find('.'));
+}
+
+std::vector<Group> TensorGroups(const Model& model) {
+  std::vector<Group> groups;
+  std::size_t metadata = model.file().size();
+  GgufTensor tensor;
+  for (TensorIterator tensors(model); tensors.Next(&tensor);) {
+    const std::string name(tensor.name.data(), tensor.name.size());
+    const std::string group_name = GroupOf(name);
+    auto group = std::find_if(
+        groups.begin(), groups.end(),
+        [&](const Group& known) { return known.name == group_name; });
+    if (group == groups.end()) {
+      group = groups.insert(groups.end(), Group{group_name, 0, 0});
+    }
+    group->bytes += tensor.bytes;
+    metadata -= tensor.bytes;
+    if (Contains(name, ".multiplier") || Contains(name, "text.")) continue;
+    std::size_t elements = 1;
+    for (std::uint32_t i = 0; i < tensor.dims; ++i) elements *= tensor.shape[i];
+    group->parameters += elements;
+  }
+  groups.push_back({"metadata and padding", 0, metadata});
+  return groups;
+}
+
+std::size_t Parameters(const std::vector<Group>& groups) {
+  std::size_t parameters = 0;
+  for (const Group& group : groups) parameters += group.parameters;
+  return parameters;
+}
+
+const char* InputName(Input input) {
+  return input == Input::kText ? "text" : "audio";
+}
+const char* NormName(Norm norm) { return norm == Norm::kPre ? "pre" : "post"; }
+const char* ActivationName(Activation activation) {
+  return activation == Activation::kGelu ? "gelu" : "relu";
+}
+const char* PoolingName(Pooling pooling) {
+  return pooling == Pooling::kMean ? "mean" : "class";
+}
+
+std::string ChecksumText(std::uint32_t checksum) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "%08x", checksum);
+  return text;
+}
+
+void PrintJson(const Model& model, const std::vector<Group>& groups) {
+  const EncoderShape& shape = model.shape();
+  nlohmann::ordered_json json;
+  json["name"] = ToString(model.name());
+  json["input"] = InputName(shape.input);
+  json["labels"] = LabelsOf(model);
+  json["shape"] = {{"tokens", shape.tokens},
+                   {"d_model", shape.d_model},
+                   {"heads", shape.heads},
+                   {"d_ffn", shape.d_ffn},
+                   {"blocks", shape.blocks},
+                   {"d_input", shape.d_input},
+                   {"classes", shape.classes},
+                   {"norm", NormName(shape.norm)},
+                   {"activation", ActivationName(shape.activation)},
+                   {"pooling", PoolingName(shape.pooling)}};
+  json["parameters"] = Parameters(groups);
+  json["macs_per_token"] = MultiplyAdds(shape, shape.tokens) / shape.tokens;
+  json["file_bytes"] = model.file().size();
+  json["arena_bytes"] = ArenaBytes(shape);
+  json["checksum"] = ChecksumText(model.checksum());
+  for (const Group& group : groups) {
+    json["tensor_bytes"][group.name] = group.bytes;
+  }
+  const EncoderPlan plan = PlanEncoder(shape);
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.bytes == 0) continue;
+    json["arena"].push_back({{"name", buffer.name},
+                             {"offset", buffer.offset},
+                             {"bytes", buffer.bytes},
+                             {"first_use", buffer.first_use},
+                             {"last_use", buffer.last_use}});
+  }
+  std::puts(json.dump().c_str());
+}
+
+void PrintText(const Model& model, const std::vector<Group>& groups) {
+  const EncoderShape& shape = model.shape();
+  std::string labels;
+  for (const std::string& label : LabelsOf(model)) {
+    labels += (labels.empty() ? "" : ", ") + label;
+  }
+  std::printf("%s: %s in, one of %u labels out: %s\n\n",
+              ToString(model.name()).c_str(), InputName(shape.input),
+              shape.classes, labels.c_str());
+  std::printf(
+      "shape       %u blocks, d_model %u, %u heads of %u, d_ffn %u, up to %u "
+      "tokens\n",
+      shape.blocks, shape.d_model, shape.heads, shape.d_model / shape.heads,
+      shape.d_ffn, shape.tokens);
+  std::printf("            %s-norm, %s, %s pooling, input rows of %u\n",
+              NormName(shape.norm), ActivationName(shape.activation),
+              PoolingName(shape.pooling), shape.d_input);
+  std::printf("parameters  %s\n", Grouped(Parameters(groups)).c_str());
+  std::printf("work        %s multiply-adds a token at %u tokens, %s at 1\n",
+              Grouped(MultiplyAdds(shape, shape.tokens) / shape.tokens).c_str(),
+              shape.tokens, Grouped(MultiplyAdds(shape, 1)).c_str());
+  std::printf("checksum    %s, matches\n\n",
+              ChecksumText(model.checksum()).c_str());
+
+  std::printf("File: %s bytes, read in place\n\n",
+              Grouped(model.file().size()).c_str());
+  for (const Group& group : groups) {
+    const double share = static_cast<double>(group.bytes) /
+                         static_cast<double>(model.file().size());
+    std::printf(
+        "  %-26s %9s  %5s %%  %s\n", group.name.c_str(),
+        Grouped(group.bytes).c_str(), Fixed(100 * share, 1).c_str(),
+        std::string(static_cast<std::size_t>(30 * share + 0.5), '#').c_str());
+  }
+
+  // PlanEncoder's steps, in order.
+  static_assert(kEncoderSteps == 6, "name every step");
+  const std::vector<std::string> steps = {"embed",    "keys/val", "attend",
+                                          "feed-fwd", "pool",     "head"};
+  const EncoderPlan plan = PlanEncoder(shape);
+  std::printf("\nArena: %s bytes of caller's memory, shared over time\n\n%s",
+              Grouped(plan.bytes).c_str(),
+              DrawArena(plan.buffers, plan.bytes, steps).c_str());
+}
+
+void Run(const Options& options) {
+  AlignedBytes file = ReadBytes(options.model);
+  ErrorInfo error;
+  EncoderShape shape;
+  error.status = Model::ReadShape(file.bytes(), &shape, &error);
+  if (error.status != Status::kOk) Refuse(options.model, error);
+  std::vector<BlockWeights> blocks(shape.blocks);
+  Model model;
+  error.status =
+      model.Init(file.bytes(), {blocks.data(), blocks.size()}, &error);
+  if (error.status != Status::kOk) Refuse(options.model, error);
+  const std::vector<Group> groups = TensorGroups(model);
+  if (options.json) {
+    PrintJson(model, groups);
+  } else {
+    PrintText(model, groups);
+  }
+}
+
+}  // namespace
+
+void AddInspect(CLI::App* app) {
+  CLI::App* const command = app->add_subcommand(
+      "inspect", "Show a model's shape, size, work and memory plan");
+  const auto options = std::make_shared<Options>();
+  command->add_option("MODEL", options->model, "Model file (.gguf)")
+      ->required()
+      ->type_name("");
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options] { Run(*options); });
+}
+
+}  // namespace atto::cli

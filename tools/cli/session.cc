@@ -1,0 +1,75 @@
+#include "tools/cli/session.h"
+
+#include <algorithm>
+
+namespace atto::cli {
+
+void Refuse(const std::string& path, const ErrorInfo& error) {
+  std::string sentence = path + ": " + StatusMessage(error.status);
+  if (error.subject[0] != '\0') {
+    sentence += ": '" + std::string(error.subject) + "' " + error.expectation +
+                " (found " + std::to_string(error.found) + ", expected " +
+                std::to_string(error.expected) + ")";
+  }
+  throw Failure(sentence);
+}
+
+std::string ToString(StringView view) {
+  return view.empty() ? std::string() : std::string(view.data(), view.size());
+}
+
+std::vector<std::string> LabelsOf(const Model& model) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < model.shape().classes; ++i) {
+    labels.push_back(ToString(model.label(i)));
+  }
+  return labels;
+}
+
+Session::Session(const std::string& path)
+    : path_(path), file_(ReadBytes(path)) {
+  ErrorInfo error;
+  EncoderShape shape;
+  error.status = Model::ReadShape(file_.bytes(), &shape, &error);
+  if (error.status != Status::kOk) Refuse(path, error);
+  arena_ = AlignedBytes(ArenaBytes(shape));
+  error.status = classifier_.Init(file_.bytes(), arena_.bytes(), &error);
+  if (error.status != Status::kOk) Refuse(path, error);
+  labels_ = LabelsOf(model());
+}
+
+std::size_t Session::LabelIndex(const std::optional<std::string>& label) const {
+  if (!label) return labels_.size() - 1;
+  const auto at = std::find(labels_.begin(), labels_.end(), *label);
+  if (at == labels_.end()) {
+    std::string known;
+    for (const std::string& one : labels_) {
+      known += (known.empty() ? "" : ", ") + one;
+    }
+    throw Failure(path_ + ": has no label '" + *label + "', only " + known);
+  }
+  return static_cast<std::size_t>(at - labels_.begin());
+}
+
+bool Session::Classify(std::string_view text, Classification* result) {
+  const Status status =
+      classifier_.Classify(Span<const char>(text.data(), text.size()), result);
+  if (status == Status::kEmptyInput) return false;
+  if (status != Status::kOk) {
+    throw Failure(path_ + ": " + StatusMessage(status));
+  }
+  return true;
+}
+
+std::size_t Decide(const Classification& result, std::size_t positive,
+                   const std::optional<double>& threshold) {
+  if (!threshold) return result.label;
+  if (result.scores[positive] >= *threshold * kScoreOne) return positive;
+  std::size_t best = positive == 0 ? 1 : 0;
+  for (std::size_t i = 0; i < result.scores.size(); ++i) {
+    if (i != positive && result.logits[i] > result.logits[best]) best = i;
+  }
+  return best;
+}
+
+}  // namespace atto::cli

@@ -1,0 +1,67 @@
+// A text model, loaded and ready to classify.
+#ifndef ATTO_TOOLS_CLI_SESSION_H_
+#define ATTO_TOOLS_CLI_SESSION_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/classifier.h"
+#include "tools/cli/files.h"
+
+namespace atto::cli {
+
+// Throws a Failure that names the model file and what is wrong in it.
+[[noreturn]] void Refuse(const std::string& path, const ErrorInfo& error);
+
+std::string ToString(StringView view);
+
+std::vector<std::string> LabelsOf(const Model& model);
+
+class Session {
+ public:
+  // Throws Failure if the file cannot be read or is not a valid text model.
+  explicit Session(const std::string& path);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Encoder& encoder() { return classifier_.encoder(); }
+  const Model& model() const { return classifier_.model(); }
+  const EncoderShape& shape() const { return model().shape(); }
+  std::string name() const { return ToString(model().name()); }
+  // Name of the kernels that run.
+  const char* backend() { return encoder().backend().name; }
+  const std::vector<std::string>& labels() const { return labels_; }
+  std::size_t file_bytes() const { return file_.size(); }
+  std::size_t arena_bytes() const { return arena_.size(); }
+
+  // Index of a label; without a name, the last one. Throws Failure if the
+  // model has no such label.
+  std::size_t LabelIndex(const std::optional<std::string>& label) const;
+
+  Tokenizer Tokenize(std::string_view text) const {
+    return classifier_.Tokenize({text.data(), text.size()});
+  }
+
+  // Classifies; false if the text holds no token.
+  bool Classify(std::string_view text, Classification* result);
+
+ private:
+  std::string path_;
+  AlignedBytes file_;
+  AlignedBytes arena_;
+  TextClassifier classifier_;
+  std::vector<std::string> labels_;
+};
+
+// The class that a result stands for. Without a threshold the one of the
+// largest score; with one, `positive` exactly if its score reaches it, else the
+// best of the others.
+std::size_t Decide(const Classification& result, std::size_t positive,
+                   const std::optional<double>& threshold);
+
+}  // namespace atto::cli
+
+#endif  // ATTO_TOOLS_CLI_SESSION_H_
