@@ -1,0 +1,105 @@
+#include "runtime/memory/plan.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "runtime/memory/arena.h"
+#include "runtime/memory/encoder_plan.h"
+
+namespace atto {
+namespace {
+
+constexpr EncoderShape SpamSizedShape() {
+  EncoderShape shape;
+  shape.tokens = 64;
+  shape.d_model = 64;
+  shape.heads = 4;
+  shape.d_ffn = 128;
+  shape.blocks = 2;
+  shape.d_input = 64;
+  shape.classes = 2;
+  return shape;
+}
+
+struct SpamSizedModel {
+  static constexpr EncoderShape kShape = SpamSizedShape();
+};
+
+// The promise: 64 tokens, d_model 64, 2 blocks, d_ffn 128 in 20 KiB in all.
+static_assert(ArenaBytes(SpamSizedModel::kShape) <= 20 * 1024);
+static_assert(sizeof(Arena<SpamSizedModel>) ==
+              ArenaBytes(SpamSizedModel::kShape));
+
+template <std::size_t kCount>
+void CheckPlan(const MemoryPlan<kCount>& plan) {
+  std::size_t busiest = 0;  // no plan can be smaller than its fullest step
+  for (unsigned step = 0; step < 8; ++step) {
+    std::size_t live = 0;
+    for (const Buffer& buffer : plan.buffers) {
+      if (buffer.first_use <= step && step <= buffer.last_use) {
+        live += buffer.bytes;
+      }
+    }
+    busiest = live > busiest ? live : busiest;
+  }
+  CHECK(plan.bytes >= busiest);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const Buffer& a = plan.buffers[i];
+    CAPTURE(a.name);
+    CHECK(a.offset % kArenaAlignment == 0);
+    CHECK(a.offset + a.bytes <= plan.bytes);
+    for (std::size_t j = 0; j < i; ++j) {
+      const Buffer& b = plan.buffers[j];
+      if (a.bytes == 0 || b.bytes == 0 || !LivesMeet(a, b)) continue;
+      CAPTURE(b.name);
+      const bool apart =
+          a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
+      CHECK(apart);
+    }
+  }
+}
+
+TEST_CASE("plan: buffers share bytes only when their lives do not meet") {
+  MemoryPlan<4> plan;
+  plan.buffers[0] = {"first", 100, 0, 1, 0};
+  plan.buffers[1] = {"second", 50, 2, 3, 0};
+  plan.buffers[2] = {"both", 30, 1, 2, 0};
+  plan.buffers[3] = {"never", 0, 0, 3, 0};
+  PlaceBuffers(&plan);
+  CheckPlan(plan);
+  CHECK(plan.buffers[0].offset == 0);
+  CHECK(plan.buffers[1].offset == 0);
+  CHECK(plan.buffers[2].offset == 112);
+  CHECK(plan.bytes == 144);
+}
+
+TEST_CASE("plan: every encoder shape gets a sound plan") {
+  using Sizes = std::initializer_list<std::uint16_t>;
+  for (const std::uint16_t tokens : Sizes{1, 2, 7, 8, 9, 64, 512}) {
+    for (const std::uint16_t d_model : Sizes{8, 24, 64, 512}) {
+      for (const std::uint16_t d_ffn : Sizes{1, 33, 128, 4096}) {
+        for (const Input input : {Input::kText, Input::kAudio}) {
+          EncoderShape shape = SpamSizedShape();
+          shape.tokens = tokens;
+          shape.d_model = d_model;
+          shape.d_ffn = d_ffn;
+          shape.input = input;
+          CheckPlan(PlanEncoder(shape));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("plan: memory grows with n, never with n x n") {
+  EncoderShape shape = SpamSizedShape();
+  shape.tokens = 256;
+  const std::size_t at_256 = ArenaBytes(shape);
+  shape.tokens = 512;
+  CHECK(ArenaBytes(shape) <= 2 * at_256);
+}
+
+}  // namespace
+}  // namespace atto
