@@ -1,22 +1,33 @@
 #include "ops/backend.h"
 
+#include <cstring>
+
+#if ATTO_WITH_HIGHWAY
+#include <cstdlib>
+#endif
+
 namespace atto {
-namespace {
 
-constexpr Backend kBackends[] = {
-    {"ref", &MatmulS8Ref, &MatmulS16Ref, &MatmulAddS16Ref, &EmbeddingSumS8Ref,
-     &AddS16Ref, &AddShiftedS8Ref, &LayerNormS8Ref, &LayerNormS16Ref,
-     &QuantiseS8Ref, &GeluS8Ref, &ReluS8Ref, &SoftmaxS8Ref, &AttentionS8Ref,
-     &SumRowsS8Ref, &MeanS8Ref},
-};
+const Backend* FindBackend(const char* name) noexcept {
+  for (const Backend* const backend : Backends()) {
+    if (std::strcmp(backend->name, name) == 0) return backend;
+  }
+  return nullptr;
+}
 
-}  // namespace
-
-Span<const Backend> Backends() noexcept { return kBackends; }
-
-const Backend& BestBackend() noexcept {
-  const Span<const Backend> backends = Backends();
-  return backends[backends.size() - 1];
+const Backend* DefaultBackend() noexcept {
+#if ATTO_WITH_HIGHWAY
+  const char* const forced = std::getenv("ATTO_FORCE_BACKEND");
+  if (forced != nullptr && forced[0] != '\0') {
+    const Backend* const backend = FindBackend(forced);
+    return backend != nullptr && backend->supported() ? backend : nullptr;
+  }
+#endif
+  const Backend* best = nullptr;
+  for (const Backend* const backend : Backends()) {
+    if (backend->supported()) best = backend;
+  }
+  return best;
 }
 
 }  // namespace atto

@@ -9,6 +9,7 @@
 #include "ops/activation/activation.h"
 #include "ops/add/add.h"
 #include "ops/attention/attention.h"
+#include "ops/backend_memory.h"
 #include "ops/base/span.h"
 #include "ops/embedding/embedding.h"
 #include "ops/layernorm/layernorm.h"
@@ -21,6 +22,15 @@ namespace atto {
 // Function table. Contracts (shapes, ranges, aliasing): the op's header.
 struct Backend {
   const char* name;
+  // Whether this CPU can run it.
+  bool (*supported)() noexcept;
+  BackendMemory memory;
+  // Writes the layer's weights into `packed`, aligned to kPackAlignment, as the
+  // matmul kernels want them, and returns the bytes written: at most
+  // PackedLinearBytes and a multiple of kPackAlignment. Null when they read the
+  // model file.
+  std::size_t (*pack_linear)(const Linear& linear, std::uint8_t* packed);
+
   decltype(&MatmulS8Ref) matmul_s8;
   decltype(&MatmulS16Ref) matmul_s16;
   decltype(&MatmulAddS16Ref) matmul_add_s16;
@@ -38,12 +48,19 @@ struct Backend {
   decltype(&MeanS8Ref) mean_s8;
 };
 
-// All backends of this build, slowest first; the first is always "ref", the
-// integer truth that the others equal bit for bit.
-Span<const Backend> Backends() noexcept;
+// All backends of this build, slowest first, whether or not this CPU can run
+// them. The first is always "ref", the integer truth that the others equal bit
+// for bit.
+Span<const Backend* const> Backends() noexcept;
 
-// The fastest backend that this CPU can run.
-const Backend& BestBackend() noexcept;
+// The backend of that name; null if this build has none.
+const Backend* FindBackend(const char* name) noexcept;
+
+// What Init uses unless told otherwise: the fastest backend that this CPU can
+// run. In host builds the environment variable ATTO_FORCE_BACKEND chooses
+// another one by name; null if it names one that is not there, because a silent
+// fallback would make every measurement a guess.
+const Backend* DefaultBackend() noexcept;
 
 }  // namespace atto
 

@@ -9,8 +9,9 @@ namespace atto {
 
 Status TextClassifier::Init(Span<const std::uint8_t> model,
                             Span<std::uint8_t> arena,
-                            ErrorInfo* error) noexcept {
-  const Status status = encoder_.Init(model, arena, error);
+                            ErrorInfo* error,
+                            const Backend* backend) noexcept {
+  const Status status = encoder_.Init(model, arena, error, backend);
   if (status != Status::kOk) return status;
   if (encoder_.model().shape().input != Input::kText) {
     encoder_ = Encoder();
@@ -69,6 +70,9 @@ Status TextClassifier::Classify(const char* text,
   return Classify(Span<const char>(text, std::strlen(text)), classification);
 }
 
-const char* backend_name() noexcept { return BestBackend().name; }
+const char* backend_name() noexcept {
+  const Backend* const backend = DefaultBackend();
+  return backend != nullptr ? backend->name : "none";
+}
 
 }  // namespace atto

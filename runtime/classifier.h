@@ -41,7 +41,8 @@ class TextClassifier {
   // kArenaAlignment (an Arena<...> is); kept. The one call that validates. On
   // failure `error`, if given, names the culprit.
   Status Init(Span<const std::uint8_t> model, Span<std::uint8_t> arena,
-              ErrorInfo* error = nullptr) noexcept;
+              ErrorInfo* error = nullptr,
+              const Backend* backend = DefaultBackend()) noexcept;
 
   // Any bytes are legal text; ill-formed UTF-8 and what was cut are counted.
   // Time: linear in the text, then a function of the number of tokens.
@@ -66,8 +67,8 @@ class TextClassifier {
   Encoder encoder_;
 };
 
-// The name of the backend that BestBackend() picks on this CPU: no silent
-// fallback.
+// The name of the backend that Init uses on this CPU; "none" if
+// ATTO_FORCE_BACKEND names one that is not there.
 const char* backend_name() noexcept;
 
 }  // namespace atto

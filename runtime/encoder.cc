@@ -5,8 +5,12 @@
 namespace atto {
 
 Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
-                     ErrorInfo* error) noexcept {
+                     ErrorInfo* error, const Backend* backend) noexcept {
   arena_ = nullptr;
+  if (backend == nullptr || !backend->supported()) {
+    return Fail(error, Status::kUnsupported, "backend",
+                "must be one that this build has and this CPU runs", 0, 0);
+  }
   if (file.data() == nullptr) {
     return Fail(error, Status::kNullPointer, "model", "must not be null", 0, 0);
   }
@@ -23,7 +27,7 @@ Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
   EncoderShape shape;
   Status status = Model::ReadShape(file, &shape, error);
   if (status != Status::kOk) return status;
-  const EncoderPlan plan = PlanEncoder(shape);
+  const EncoderPlan plan = PlanEncoder(shape, backend->memory);
   if (arena.size() < plan.bytes) {
     return Fail(error, Status::kBufferTooSmall, "arena",
                 "bytes must be at least",
@@ -41,7 +45,10 @@ Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
     arena_ = nullptr;
     return status;
   }
-  if (backend_ == nullptr) backend_ = &BestBackend();
+  backend_ = backend;
+  if (backend->pack_linear != nullptr) {
+    model_.PackWeights(*backend, buffer<std::uint8_t>(kPackedWeights));
+  }
   tap_ = AttentionTap{};
   Start();
   return Status::kOk;
@@ -80,7 +87,7 @@ void Encoder::Start() noexcept {
 
 std::int8_t* Encoder::NextRow() noexcept {
   if (rows_ == model_.shape().tokens) return nullptr;
-  if (rows_ - projected_ == kTileRows) ProjectPendingRows();
+  if (rows_ - projected_ == backend_->memory.tile_rows) ProjectPendingRows();
   const std::size_t pending = rows_ - projected_;
   ++rows_;
   return buffer<std::int8_t>(kTileInput) + pending * model_.shape().d_input;
@@ -114,9 +121,10 @@ void Encoder::KeysAndValues(const BlockWeights& block,
   const std::size_t d = model_.shape().d_model;
   const MatrixView<std::int8_t> keys = tile(kKeys, rows_, d);
   const MatrixView<std::int8_t> values = tile(kValues, rows_, d);
-  for (std::size_t first = 0; first < rows_; first += kTileRows) {
+  const std::size_t tile_rows = backend_->memory.tile_rows;
+  for (std::size_t first = 0; first < rows_; first += tile_rows) {
     const std::size_t left = rows_ - first;
-    const std::size_t count = left < kTileRows ? left : kTileRows;
+    const std::size_t count = left < tile_rows ? left : tile_rows;
     const MatrixView<std::int8_t> y = tile(kTileNorm, count, d);
     QuantiseRows(residual().row_range(first, count), norm, y);
     backend_->matmul_s8(block.k, y, keys.row_range(first, count));
@@ -185,9 +193,10 @@ void Encoder::Pool(const LayerNorm& norm) noexcept {
   }
   std::int32_t* const sums = buffer<std::int32_t>(kPoolSums);
   std::memset(sums, 0, d * sizeof(std::int32_t));
-  for (std::size_t first = 0; first < rows_; first += kTileRows) {
+  const std::size_t tile_rows = backend_->memory.tile_rows;
+  for (std::size_t first = 0; first < rows_; first += tile_rows) {
     const std::size_t left = rows_ - first;
-    const std::size_t count = left < kTileRows ? left : kTileRows;
+    const std::size_t count = left < tile_rows ? left : tile_rows;
     const MatrixView<std::int8_t> y = tile(kTileNorm, count, d);
     QuantiseRows(residual().row_range(first, count), norm, y);
     backend_->sum_rows_s8(y, sums);
@@ -223,9 +232,10 @@ Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
     const bool only_class =
         shape.pooling == Pooling::kClass && i + 1U == shape.blocks;
     const std::size_t rows = only_class ? 1 : rows_;
-    for (std::size_t first = 0; first < rows; first += kTileRows) {
+    const std::size_t tile_rows = backend_->memory.tile_rows;
+    for (std::size_t first = 0; first < rows; first += tile_rows) {
       const std::size_t left = rows - first;
-      const std::size_t count = left < kTileRows ? left : kTileRows;
+      const std::size_t count = left < tile_rows ? left : tile_rows;
       AttendTile(i, norm, first, count);
       FeedForwardTile(block, first, count);
     }

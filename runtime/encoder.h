@@ -37,20 +37,21 @@ struct AttentionTap {
 };
 
 constexpr std::size_t AttentionTapBytes(const EncoderShape& shape) noexcept {
-  return kTileRows * std::size_t{shape.heads} * shape.tokens;
+  return std::size_t{kBuildMemory.tile_rows} * shape.heads * shape.tokens;
 }
 
 class Encoder {
  public:
   // `file`: the model, kept and read in place; aligned to Model::kAlignment.
-  // `arena`: at least ArenaBytes(shape) bytes aligned to kArenaAlignment; kept.
+  // `arena`: at least ArenaBytes(shape, backend->memory) bytes aligned to
+  // kArenaAlignment; kept. `backend`: what runs; null is kUnsupported.
   // On failure nothing may be run and `error`, if given, names the culprit.
   Status Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
-              ErrorInfo* error = nullptr) noexcept;
+              ErrorInfo* error = nullptr,
+              const Backend* backend = DefaultBackend()) noexcept;
 
-  // The backend that runs; BestBackend() unless chosen otherwise.
+  // Legal: Init has succeeded.
   const Backend& backend() const noexcept { return *backend_; }
-  void set_backend(const Backend& backend) noexcept { backend_ = &backend; }
 
   // Kept until changed; a default tap switches it off. Fails if the buffer is
   // too small.

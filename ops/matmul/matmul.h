@@ -24,6 +24,9 @@ struct Linear {
   std::uint16_t in = 0;                      // 1..kMaxIn
   std::uint16_t out = 0;                     // 1..kMaxOut
   std::uint8_t shift = 0;                    // 0..kMaxShift
+  // The same layer as Backend::pack_linear left it; null where kernels read
+  // the arrays above. In the caller's memory.
+  const std::uint8_t* packed = nullptr;
 };
 
 // y[i][c] = clamp127(u[i][c]).

@@ -6,18 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ops/attention/attention.h"
+#include "ops/backend_memory.h"
 #include "runtime/memory/plan.h"
 #include "runtime/model/model.h"
 #include "runtime/model/shape.h"
 #include "runtime/text/tokenizer.h"
 
 namespace atto {
-
-// Rows that pass through a block's layers together (depth-first): the width of
-// a block's temporaries. Larger tiles reuse weights better, smaller ones need
-// less memory.
-constexpr std::size_t kTileRows = 8;
 
 // Steps of the work, in order; blocks repeat the middle three.
 enum EncoderStep : std::uint8_t {
@@ -32,6 +27,7 @@ enum EncoderStep : std::uint8_t {
 
 enum EncoderBuffer : std::size_t {
   kBlockTable,   // [blocks] BlockWeights
+  kPackedWeights,  // all linear layers, if the backend packs them
   kResidual,     // [n, d] int16
   kKeys,         // [n, d] int8
   kValues,       // [n, d] int8
@@ -40,7 +36,7 @@ enum EncoderBuffer : std::size_t {
   kTileNorm,     // [tile, d] int8
   kTileQuery,    // [tile, d] int8: queries, then context
   kTileHidden,   // [tile, f] int8
-  kScores,       // AttentionScratchBytes(n)
+  kScores,       // AttentionScratchBytes
   kPoolSums,     // [d] int32
   kPooled,       // [d] int8
   kLogits,       // [c] int16
@@ -50,17 +46,34 @@ enum EncoderBuffer : std::size_t {
 
 using EncoderPlan = MemoryPlan<kEncoderBuffers>;
 
+// Bytes of all linear layers as the backend packs them.
+constexpr std::size_t PackedWeightBytes(const EncoderShape& shape,
+                                        const BackendMemory& memory) noexcept {
+  if (memory.panel_channels == 0) return 0;
+  const std::size_t d = shape.d_model;
+  const std::size_t f = shape.d_ffn;
+  const std::size_t block = 4 * PackedLinearBytes(memory, d, d) +
+                            PackedLinearBytes(memory, d, f) +
+                            PackedLinearBytes(memory, f, d);
+  return PackedLinearBytes(memory, shape.d_input, d) + shape.blocks * block +
+         PackedLinearBytes(memory, d, shape.classes) + kPackAlignment;
+}
+
 // Legal: a shape within the ranges of docs/model_format.md.
-constexpr EncoderPlan PlanEncoder(const EncoderShape& shape) noexcept {
+constexpr EncoderPlan PlanEncoder(
+    const EncoderShape& shape,
+    const BackendMemory& memory = kBuildMemory) noexcept {
   const std::size_t n = shape.tokens;
   const std::size_t d = shape.d_model;
-  const std::size_t tile = n < kTileRows ? n : kTileRows;
+  const std::size_t tile = n < memory.tile_rows ? n : memory.tile_rows;
   const std::size_t tokenizer =
       shape.input == Input::kText ? sizeof(Tokenizer) : 0;
   const std::uint8_t last = kEncoderSteps - 1;
   EncoderPlan plan;
   plan.buffers[kBlockTable] = {
       "block table", shape.blocks * sizeof(BlockWeights), 0, last, 0};
+  plan.buffers[kPackedWeights] = {
+      "packed weights", PackedWeightBytes(shape, memory), 0, last, 0};
   plan.buffers[kResidual] = {"residual stream", n * d * sizeof(std::int16_t),
                              kEmbedStep, kPoolStep, 0};
   plan.buffers[kKeys] = {"keys", n * d, kKeysValuesStep, kFeedForwardStep, 0};
@@ -76,8 +89,9 @@ constexpr EncoderPlan PlanEncoder(const EncoderShape& shape) noexcept {
                               kAttentionStep, 0};
   plan.buffers[kTileHidden] = {"tile hidden", tile * shape.d_ffn,
                                kFeedForwardStep, kFeedForwardStep, 0};
-  plan.buffers[kScores] = {"scores", AttentionScratchBytes(n), kAttentionStep,
-                           kAttentionStep, 0};
+  plan.buffers[kScores] = {
+      "scores", AttentionScratchBytes(memory, n, d / shape.heads),
+      kAttentionStep, kAttentionStep, 0};
   plan.buffers[kPoolSums] = {"pool sums", d * sizeof(std::int32_t), kPoolStep,
                              kHeadStep, 0};
   plan.buffers[kPooled] = {"pooled", d, kPoolStep, kHeadStep, 0};
@@ -90,9 +104,12 @@ constexpr EncoderPlan PlanEncoder(const EncoderShape& shape) noexcept {
   return plan;
 }
 
-// Bytes of arena that a model of this shape needs, aligned to kArenaAlignment.
-constexpr std::size_t ArenaBytes(const EncoderShape& shape) noexcept {
-  return PlanEncoder(shape).bytes;
+// Bytes of arena that a model of this shape needs, aligned to kArenaAlignment:
+// by default enough for every backend of this build.
+constexpr std::size_t ArenaBytes(
+    const EncoderShape& shape,
+    const BackendMemory& memory = kBuildMemory) noexcept {
+  return PlanEncoder(shape, memory).bytes;
 }
 
 }  // namespace atto

@@ -1001,6 +1001,25 @@ Status Model::Init(Span<const std::uint8_t> file, Span<BlockWeights> blocks,
   return status;
 }
 
+void Model::PackWeights(const Backend& backend,
+                        std::uint8_t* memory) noexcept {
+  std::uint8_t* next = AlignPack(memory);
+  const auto pack = [&](Linear* linear) noexcept {
+    linear->packed = next;
+    next += backend.pack_linear(*linear, next);
+  };
+  pack(&in_proj_);
+  for (BlockWeights& block : blocks_) {
+    pack(&block.q);
+    pack(&block.k);
+    pack(&block.v);
+    pack(&block.o);
+    pack(&block.up);
+    pack(&block.down);
+  }
+  pack(&head_);
+}
+
 StringView Model::label(std::size_t i) const noexcept {
   const std::uint8_t* p = labels_;
   for (; i > 0; --i) p += 8 + StringAt(p).size();

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "ops/attention/attention.h"
+#include "ops/backend.h"
 #include "ops/base/span.h"
 #include "ops/base/status.h"
 #include "ops/embedding/embedding.h"
@@ -65,6 +66,10 @@ class Model {
   // Printable UTF-8, 1..63 bytes. Legal: i < shape().classes. Walks the list
   // of labels.
   StringView label(std::size_t i) const noexcept;
+
+  // Packs every linear layer for the backend's kernels into `memory`, at least
+  // PackedWeightBytes, and keeps pointers to it. Legal: Init has succeeded.
+  void PackWeights(const Backend& backend, std::uint8_t* memory) noexcept;
 
   Span<const BlockWeights> blocks() const noexcept { return blocks_; }
   const Linear& in_proj() const noexcept { return in_proj_; }

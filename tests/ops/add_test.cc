@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "ops/backend.h"
+#include "tests/support/backends.h"
 #include "tests/support/golden.h"
 
 namespace atto {
@@ -13,7 +14,7 @@ namespace {
 TEST_CASE("add: golden vectors") {
   for (const testing::GoldenCase& golden : testing::ReadGolden("add")) {
     CAPTURE(golden.name);
-    for (const Backend& backend : Backends()) {
+    for (const Backend& backend : testing::RunnableBackends()) {
       CAPTURE(backend.name);
       auto residual = golden.Values<std::int16_t>("residual");
       if (golden.Has("x")) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/backend.h"
+#include "tests/support/backends.h"
 #include "tests/support/golden.h"
 
 namespace atto {
@@ -29,9 +30,10 @@ TEST_CASE("attention: golden vectors") {
     attention.softmax.shift = static_cast<std::int8_t>(golden.Scalar("shift"));
     attention.softmax.multiplier =
         static_cast<std::int16_t>(golden.Scalar("multiplier"));
-    for (const Backend& backend : Backends()) {
+    for (const Backend& backend : testing::RunnableBackends()) {
       CAPTURE(backend.name);
-      std::vector<std::int32_t> scratch(AttentionScratchBytes(tokens) / 4 + 1);
+      testing::AlignedBytes scratch(
+          AttentionScratchBytes(backend.memory, tokens, attention.d_head));
       Int8s y(q.size());
       backend.attention_s8(attention, {q.data(), rows, d},
                            {k.data(), tokens, d}, {v.data(), tokens, d},
@@ -60,13 +62,13 @@ TEST_CASE("attention: an example that can be checked on paper") {
   attention.d_head = 4;
   attention.softmax.shift = -3;
   attention.softmax.multiplier = 1 << 14;
-  for (const Backend& backend : Backends()) {
+  for (const Backend& backend : testing::RunnableBackends()) {
     CAPTURE(backend.name);
-    alignas(4) std::uint8_t scratch[AttentionScratchBytes(3)];
+    testing::AlignedBytes scratch(AttentionScratchBytes(backend.memory, 3, 4));
     Int8s y(4, 99);
     Int8s weights(3, -1);
     backend.attention_s8(attention, {q.data(), 1, 4}, {k.data(), 3, 4},
-                         {v.data(), 3, 4}, {y.data(), 1, 4}, scratch,
+                         {v.data(), 3, 4}, {y.data(), 1, 4}, scratch.data(),
                          weights.data());
     CHECK(weights == Int8s{127, 64, 32});
     CHECK(y == Int8s{41, 19, 0, 0});
@@ -84,12 +86,13 @@ TEST_CASE("attention: heads see their own columns only") {
   attention.d_head = 1;
   attention.softmax.shift = 0;
   attention.softmax.multiplier = 32767;
-  for (const Backend& backend : Backends()) {
+  for (const Backend& backend : testing::RunnableBackends()) {
     CAPTURE(backend.name);
-    alignas(4) std::uint8_t scratch[AttentionScratchBytes(2)];
+    testing::AlignedBytes scratch(AttentionScratchBytes(backend.memory, 2, 1));
     Int8s y(2, 0);
     backend.attention_s8(attention, {q.data(), 1, 2}, {k.data(), 2, 2},
-                         {v.data(), 2, 2}, {y.data(), 1, 2}, scratch, nullptr);
+                         {v.data(), 2, 2}, {y.data(), 1, 2}, scratch.data(),
+                           nullptr);
     CHECK(y == Int8s{11, 44});
   }
 }
@@ -107,9 +110,10 @@ TEST_CASE("attention: equal keys average the values, whatever their number") {
     attention.heads = 2;
     attention.d_head = 4;
     attention.softmax.multiplier = 1;
-    for (const Backend& backend : Backends()) {
+    for (const Backend& backend : testing::RunnableBackends()) {
       CAPTURE(backend.name);
-      std::vector<std::int32_t> scratch(AttentionScratchBytes(tokens) / 4 + 1);
+      testing::AlignedBytes scratch(
+          AttentionScratchBytes(backend.memory, tokens, attention.d_head));
       Int8s y = q;  // the result may replace the query
       backend.attention_s8(attention, {y.data(), 1, 8}, {k.data(), tokens, 8},
                            {v.data(), tokens, 8}, {y.data(), 1, 8},

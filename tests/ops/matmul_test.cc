@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ops/backend.h"
+#include "tests/support/backends.h"
 #include "tests/support/golden.h"
 
 namespace atto {
@@ -28,15 +29,16 @@ TEST_CASE("matmul: golden vectors") {
     linear.in = static_cast<std::uint16_t>(in);
     linear.out = static_cast<std::uint16_t>(out);
     linear.shift = static_cast<std::uint8_t>(golden.Scalar("shift"));
-    for (const Backend& backend : Backends()) {
+    for (const Backend& backend : testing::RunnableBackends()) {
       CAPTURE(backend.name);
       const MatrixView<const std::int8_t> input(x.data(), rows, in);
       std::vector<std::int8_t> s8(rows * out);
       std::vector<std::int16_t> s16(rows * out);
       auto residual = golden.Values<std::int16_t>("residual");
-      backend.matmul_s8(linear, input, {s8.data(), rows, out});
-      backend.matmul_s16(linear, input, {s16.data(), rows, out});
-      backend.matmul_add_s16(linear, input, {residual.data(), rows, out});
+      const testing::PackedLinear packed(linear, backend);
+      backend.matmul_s8(packed.linear(), input, {s8.data(), rows, out});
+      backend.matmul_s16(packed.linear(), input, {s16.data(), rows, out});
+      backend.matmul_add_s16(packed.linear(), input, {residual.data(), rows, out});
       CHECK(s8 == golden.Values<std::int8_t>("matmul_s8"));
       CHECK(s16 == golden.Values<std::int16_t>("matmul_s16"));
       CHECK(residual == golden.Values<std::int16_t>("matmul_add_s16"));

@@ -162,8 +162,10 @@ TEST_CASE("classifier: two of them share one model") {
 }
 
 TEST_CASE("classifier: a backend has a name") {
-  CHECK(std::string(backend_name()) == BestBackend().name);
-  CHECK(std::string(Backends()[0].name) == "ref");
+  CHECK(std::string(backend_name()) == DefaultBackend()->name);
+  CHECK(std::string(Backends()[0]->name) == "ref");
+  CHECK(FindBackend("ref") == Backends()[0]);
+  CHECK(FindBackend("abacus") == nullptr);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/aligned_bytes.h"
+#include "tests/support/backends.h"
 #include "tests/support/golden.h"
 
 namespace atto {
@@ -24,14 +25,15 @@ const char* const kModels[] = {"pre_mean_gelu", "post_mean_gelu",
 
 // An encoder with the memory that its caller owns.
 struct LoadedModel {
-  explicit LoadedModel(const std::string& name)
+  explicit LoadedModel(const std::string& name,
+                       const Backend* backend = DefaultBackend())
       : file(AlignedBytes::Read(SourceDir() + "/tests/golden/models/" + name +
                                 ".gguf")) {
     ErrorInfo error;
     EncoderShape shape;
     REQUIRE(Model::ReadShape(file.span(), &shape, &error) == Status::kOk);
     arena = AlignedBytes(ArenaBytes(shape));
-    const Status status = encoder.Init(file.span(), arena.span(), &error);
+    const Status status = encoder.Init(file.span(), arena.span(), &error, backend);
     CAPTURE(error.subject);
     CAPTURE(error.expectation);
     REQUIRE(status == Status::kOk);
@@ -58,10 +60,9 @@ struct LoadedModel {
 TEST_CASE("encoder: golden models, on every backend") {
   for (const char* const name : kModels) {
     CAPTURE(name);
-    LoadedModel model(name);
-    for (const Backend& backend : Backends()) {
+    for (const Backend& backend : testing::RunnableBackends()) {
       CAPTURE(backend.name);
-      model.encoder.set_backend(backend);
+      LoadedModel model(name, &backend);
       for (const GoldenCase& golden : ReadGolden(std::string("models/") + name)) {
         CAPTURE(golden.name);
         CHECK(model.Run(golden.Values<std::int8_t>("input")) ==
@@ -181,10 +182,14 @@ TEST_CASE("encoder: Init names the argument that is wrong") {
   CHECK(std::string(error.subject) == "model");
   CHECK(encoder.Init(file, {}, &error) == Status::kNullPointer);
   CHECK(std::string(error.subject) == "arena");
-  CHECK(encoder.Init(file, arena.subspan(0, arena.size() - 1), &error) ==
+  const std::size_t needed =
+      ArenaBytes(model.encoder.model().shape(), DefaultBackend()->memory);
+  CHECK(encoder.Init(file, arena.subspan(0, needed - 1), &error) ==
         Status::kBufferTooSmall);
-  CHECK(error.found == static_cast<std::int64_t>(arena.size() - 1));
-  CHECK(error.expected == static_cast<std::int64_t>(arena.size()));
+  CHECK(error.found == static_cast<std::int64_t>(needed - 1));
+  CHECK(error.expected == static_cast<std::int64_t>(needed));
+  CHECK(encoder.Init(file, arena, &error, nullptr) == Status::kUnsupported);
+  CHECK(std::string(error.subject) == "backend");
   CHECK(encoder.Init(file, arena.subspan(1, arena.size() - 1), &error) ==
         Status::kMisaligned);
   CHECK(error.found == 1);

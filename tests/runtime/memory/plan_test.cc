@@ -28,7 +28,7 @@ struct SpamSizedModel {
 };
 
 // The promise: 64 tokens, d_model 64, 2 blocks, d_ffn 128 in 20 KiB in all.
-static_assert(ArenaBytes(SpamSizedModel::kShape) <= 20 * 1024);
+static_assert(ArenaBytes(SpamSizedModel::kShape, kRefMemory) <= 20 * 1024);
 static_assert(sizeof(Arena<SpamSizedModel>) ==
               ArenaBytes(SpamSizedModel::kShape));
 
@@ -86,7 +86,8 @@ TEST_CASE("plan: every encoder shape gets a sound plan") {
           shape.d_model = d_model;
           shape.d_ffn = d_ffn;
           shape.input = input;
-          CheckPlan(PlanEncoder(shape));
+          CheckPlan(PlanEncoder(shape, kRefMemory));
+          CheckPlan(PlanEncoder(shape, kHighwayMemory));
         }
       }
     }
@@ -95,10 +96,12 @@ TEST_CASE("plan: every encoder shape gets a sound plan") {
 
 TEST_CASE("plan: memory grows with n, never with n x n") {
   EncoderShape shape = SpamSizedShape();
-  shape.tokens = 256;
-  const std::size_t at_256 = ArenaBytes(shape);
-  shape.tokens = 512;
-  CHECK(ArenaBytes(shape) <= 2 * at_256);
+  for (const BackendMemory& memory : {kRefMemory, kHighwayMemory}) {
+    shape.tokens = 256;
+    const std::size_t at_256 = ArenaBytes(shape, memory);
+    shape.tokens = 512;
+    CHECK(ArenaBytes(shape, memory) <= 2 * at_256);
+  }
 }
 
 }  // namespace

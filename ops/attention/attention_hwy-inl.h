@@ -1,0 +1,231 @@
+// Highway kernel of streaming attention. Contract: attention.h.
+//
+// Head by head: keys become panels (as weights of a matrix product, see
+// matmul_hwy-inl.h), values are interleaved in quads of tokens, then groups of
+// four query rows run scores, softmax and context.
+//
+// Scores: with VNNI or SDOT by bytes (x86: queries + 128, corrected by -128
+// sum(k)); otherwise by pairs of 16-bit numbers, because nothing bounds pairs
+// of keys. Context: weights are at most 127, so bytes are exact everywhere.
+#if defined(ATTO_OPS_ATTENTION_ATTENTION_HWY_INL_H_) == \
+    defined(HWY_TARGET_TOGGLE)
+#ifdef ATTO_OPS_ATTENTION_ATTENTION_HWY_INL_H_
+#undef ATTO_OPS_ATTENTION_ATTENTION_HWY_INL_H_
+#else
+#define ATTO_OPS_ATTENTION_ATTENTION_HWY_INL_H_
+#endif
+
+#include "ops/attention/attention.h"
+#include "ops/backend_memory.h"
+#include "ops/base/fixed_point.h"
+#include "ops/pooling/pooling_hwy-inl.h"
+#include "ops/simd/product-inl.h"
+#include "ops/softmax/softmax_hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace atto {
+namespace HWY_NAMESPACE {
+
+#if ATTO_X86_WITHOUT_VNNI
+using KeyElement = std::int16_t;
+using KeyStep = PairStep;
+#else
+using KeyElement = std::int8_t;
+using KeyStep = QuadStep;
+#endif
+constexpr std::uint8_t kQueryBias =
+    HWY_ARCH_X86 && !ATTO_X86_WITHOUT_VNNI ? 0x80 : 0;
+constexpr std::size_t kKeysPerStep = 4 / sizeof(KeyElement);
+
+// Where things lie in the scratch; every part is aligned to
+// kPackAlignment.
+struct AttentionLayout {
+  std::size_t panel;       // columns of a panel: two vectors
+  std::size_t tokens;      // rounded up to panels
+  std::size_t token_quads;
+  std::size_t steps;       // of a score: ceil(d_head / kKeysPerStep)
+  std::size_t width;       // d_head rounded up to panels
+  std::size_t keys, key_sums, values, queries, scores, weights;
+
+  AttentionLayout(std::size_t n, std::size_t d_head)
+      : panel(2 * hn::Lanes(D32())),
+        tokens(RoundUpTo(n, panel)),
+        token_quads((n + 3) / 4),
+        steps((d_head + kKeysPerStep - 1) / kKeysPerStep),
+        width(RoundUpTo(d_head, panel)) {
+    std::size_t at = 0;
+    const auto take = [&at](std::size_t bytes) {
+      const std::size_t start = at;
+      at += RoundUpTo(bytes, kPackAlignment);
+      return start;
+    };
+    keys = take(tokens * steps * 4);
+    key_sums = take(tokens * sizeof(std::int32_t));
+    values = take(token_quads * width * 4);
+    queries = take(4 * steps * 4);
+    scores = take(4 * tokens * sizeof(std::int32_t));
+    weights = take(4 * tokens);
+  }
+};
+
+// Columns `first`.. of k [n, d] -> panels [tokens / panel][steps][panel][4 B].
+HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
+                         std::size_t d_head, const AttentionLayout& layout,
+                         std::uint8_t* base) {
+  auto* const keys = base + layout.keys;
+  auto* const sums = reinterpret_cast<std::int32_t*>(base + layout.key_sums);
+  const std::size_t step_bytes = 4 * layout.panel;
+  for (std::size_t j = 0; j < layout.tokens; ++j) {
+    std::uint8_t* to = keys + j / layout.panel * layout.steps * step_bytes +
+                       j % layout.panel * 4;
+    const std::int8_t* const key = j < k.rows() ? k.row(j) + first : nullptr;
+    std::int32_t sum = 0;
+    for (std::size_t s = 0; s < layout.steps; ++s, to += step_bytes) {
+      KeyElement quad[kKeysPerStep] = {};
+      if (key != nullptr) {
+        for (std::size_t i = 0; i < kKeysPerStep; ++i) {
+          const std::size_t c = s * kKeysPerStep + i;
+          if (c < d_head) quad[i] = key[c];
+          sum += quad[i];
+        }
+      }
+      std::memcpy(to, quad, 4);
+    }
+    sums[j] = -kQueryBias * sum;
+  }
+}
+
+// Columns `first`.. of v [n, d] -> [token_quads][width][4 tokens].
+HWY_INLINE void PackValues(MatrixView<const std::int8_t> v, std::size_t first,
+                           std::size_t d_head, const AttentionLayout& layout,
+                           std::uint8_t* base) {
+  std::uint8_t* const values = base + layout.values;
+  std::memset(values, 0, layout.token_quads * layout.width * 4);
+  for (std::size_t j = 0; j < v.rows(); ++j) {
+    const std::int8_t* const value = v.row(j) + first;
+    std::uint8_t* const to = values + j / 4 * layout.width * 4 + j % 4;
+    for (std::size_t c = 0; c < d_head; ++c) {
+      to[4 * c] = static_cast<std::uint8_t>(value[c]);
+    }
+  }
+}
+
+HWY_INLINE void PackQuery(const std::int8_t* query, std::size_t d_head,
+                          const AttentionLayout& layout, std::uint8_t* to) {
+  for (std::size_t c = 0; c < layout.steps * kKeysPerStep; ++c) {
+    const KeyElement q = c < d_head ? query[c] : std::int8_t{0};
+    const auto biased = static_cast<KeyElement>(q ^ kQueryBias);
+    std::memcpy(to + c * sizeof(KeyElement), &biased, sizeof(KeyElement));
+  }
+}
+
+template <std::size_t kRows>
+HWY_INLINE void AttendRows(const Attention& attention,
+                           const AttentionLayout& layout, std::size_t tokens,
+                           std::uint8_t* base, MatrixView<std::int8_t> y,
+                           std::size_t first) {
+  const D32 d32;
+  const std::size_t lanes = hn::Lanes(d32);
+  auto* const scores = reinterpret_cast<std::int32_t*>(base + layout.scores);
+  auto* const weights = reinterpret_cast<std::int8_t*>(base + layout.weights);
+  const auto* const sums =
+      reinterpret_cast<const std::int32_t*>(base + layout.key_sums);
+  for (std::size_t j = 0; j < layout.tokens; j += layout.panel) {
+    RowsTimesPanel<kRows, KeyStep>(
+        LeftRows{base + layout.queries, layout.steps * 4},
+        reinterpret_cast<const std::int8_t*>(base + layout.keys) +
+            j * layout.steps * 4,
+        layout.steps, {}, hn::Load(d32, sums + j),
+        hn::Load(d32, sums + j + lanes),
+        [&](std::size_t row, V32 acc0, V32 acc1) HWY_ATTR {
+          std::int32_t* const to = scores + row * layout.tokens + j;
+          hn::Store(acc0, d32, to);
+          hn::Store(acc1, d32, to + lanes);
+        });
+  }
+  MeanReciprocal reciprocals[kRows];
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const std::int32_t sum =
+        SoftmaxRow(attention.softmax, scores + row * layout.tokens, tokens,
+                   weights + row * layout.tokens);
+    reciprocals[row] = MakeMeanReciprocal(static_cast<std::uint32_t>(sum));
+  }
+  const V32 zero = hn::Zero(d32);
+  for (std::size_t c = 0; c < attention.d_head; c += layout.panel) {
+    const std::size_t left = attention.d_head - c;
+    const std::size_t count = left < layout.panel ? left : layout.panel;
+    // A step of values is a whole row of columns: walk panel by panel.
+    V32 a00 = zero, a01 = zero, a10 = zero, a11 = zero;
+    V32 a20 = zero, a21 = zero, a30 = zero, a31 = zero;
+    const std::int8_t* right =
+        reinterpret_cast<const std::int8_t*>(base + layout.values) + 4 * c;
+    const std::int8_t* const e = weights;
+    for (std::size_t q = 0; q < layout.token_quads; ++q) {
+      const V8 v0 = hn::Load(D8(), right);
+      const V8 v1 = hn::Load(D8(), right + 4 * lanes);
+      right += 4 * layout.width;
+      const VLeft e0 = BroadcastQuad(e + 4 * q);
+      a00 = DotQuad(a00, e0, v0);
+      a01 = DotQuad(a01, e0, v1);
+      if constexpr (kRows > 1) {
+        const VLeft e1 = BroadcastQuad(e + layout.tokens + 4 * q);
+        a10 = DotQuad(a10, e1, v0);
+        a11 = DotQuad(a11, e1, v1);
+      }
+      if constexpr (kRows > 2) {
+        const VLeft e2 = BroadcastQuad(e + 2 * layout.tokens + 4 * q);
+        const VLeft e3 = BroadcastQuad(e + 3 * layout.tokens + 4 * q);
+        a20 = DotQuad(a20, e2, v0);
+        a21 = DotQuad(a21, e2, v1);
+        a30 = DotQuad(a30, e3, v0);
+        a31 = DotQuad(a31, e3, v1);
+      }
+    }
+    const auto finish = [&](std::size_t row, V32 lo, V32 hi) HWY_ATTR {
+      StoreSome8(WeightedMean16(lo, hi, reciprocals[row], 6),
+                 y.row(row) + first + c, count);
+    };
+    finish(0, a00, a01);
+    if constexpr (kRows > 1) finish(1, a10, a11);
+    if constexpr (kRows > 2) {
+      finish(2, a20, a21);
+      finish(3, a30, a31);
+    }
+  }
+}
+
+inline void AttentionS8(const Attention& attention,
+                        MatrixView<const std::int8_t> q,
+                        MatrixView<const std::int8_t> k,
+                        MatrixView<const std::int8_t> v,
+                        MatrixView<std::int8_t> y, void* scratch,
+                        std::int8_t* tap) noexcept {
+  const std::size_t tokens = k.rows();
+  const AttentionLayout layout(tokens, attention.d_head);
+  std::uint8_t* const base = AlignPack(static_cast<std::uint8_t*>(scratch));
+  for (std::size_t head = 0; head < attention.heads; ++head) {
+    const std::size_t first = head * attention.d_head;
+    PackKeys(k, first, attention.d_head, layout, base);
+    PackValues(v, first, attention.d_head, layout, base);
+    ForRowGroups(q.rows(), [&](auto group, std::size_t row) HWY_ATTR {
+      constexpr std::size_t kRows = decltype(group)::value;
+      for (std::size_t i = 0; i < kRows; ++i) {
+        PackQuery(q.row(row + i) + first, attention.d_head, layout,
+                  base + layout.queries + i * layout.steps * 4);
+      }
+      AttendRows<kRows>(attention, layout, tokens, base,
+                        y.row_range(row, kRows), first);
+      if (tap == nullptr) return;
+      for (std::size_t i = 0; i < kRows; ++i) {
+        std::memcpy(tap + ((row + i) * attention.heads + head) * tokens,
+                    base + layout.weights + i * layout.tokens, tokens);
+      }
+    });
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace atto
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle

@@ -1,0 +1,125 @@
+// Vector types and helpers that the Highway kernels share. Included once per
+// target by ops/backend_hwy.cc.
+#if defined(ATTO_OPS_SIMD_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTO_OPS_SIMD_VECTORS_INL_H_
+#undef ATTO_OPS_SIMD_VECTORS_INL_H_
+#else
+#define ATTO_OPS_SIMD_VECTORS_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace atto {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// At most 16 lanes of 32 bits: wider SVE vectors would only pad more.
+using D32 = hn::CappedTag<std::int32_t, 16>;
+using D16 = hn::Repartition<std::int16_t, D32>;
+using D8 = hn::Repartition<std::int8_t, D32>;
+using DU8 = hn::Repartition<std::uint8_t, D32>;
+using DU16 = hn::Repartition<std::uint16_t, D32>;
+using DU32 = hn::Repartition<std::uint32_t, D32>;
+// As many int8 as D16 has lanes.
+using DHalf8 = hn::Rebind<std::int8_t, D16>;
+using V32 = hn::Vec<D32>;
+using V16 = hn::Vec<D16>;
+using V8 = hn::Vec<D8>;
+
+#define ATTO_X86_WITHOUT_VNNI (HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3_DL)
+
+// The left operand of a dot product of four bytes: unsigned on x86.
+#if HWY_ARCH_X86
+using DLeft = DU8;
+#else
+using DLeft = D8;
+#endif
+using VLeft = hn::Vec<DLeft>;
+
+// acc[c] += sum over four k of left[c][k] right[c][k]. x86 without VNNI: legal
+// only where no pair of products leaves 16 bits.
+HWY_INLINE V32 DotQuad(V32 acc, VLeft left, V8 right) {
+#if ATTO_X86_WITHOUT_VNNI
+  const V16 pairs = hn::SatWidenMulPairwiseAdd(D16(), left, right);
+  return hn::Add(acc,
+                 hn::WidenMulPairwiseAdd(D32(), pairs, hn::Set(D16(), 1)));
+#else
+  return hn::SumOfMulQuadAccumulate(D32(), left, right, acc);
+#endif
+}
+
+// Four bytes in every lane.
+HWY_INLINE VLeft BroadcastQuad(const void* quad) {
+  std::uint32_t bits;
+  std::memcpy(&bits, quad, sizeof(bits));
+  return hn::BitCast(DLeft(), hn::Set(DU32(), bits));
+}
+
+// sat16(u + 2^(shift-1)) >> shift, clamped to [-127, 127], still 16 bits wide.
+HWY_INLINE V16 Quantise16(V16 u, int shift) {
+  const V16 half =
+      hn::Set(D16(), static_cast<std::int16_t>((1 << shift) >> 1));
+  const V16 y = hn::ShiftRightSame(hn::SaturatedAdd(u, half), shift);
+  return hn::Clamp(y, hn::Set(D16(), -127), hn::Set(D16(), 127));
+}
+
+HWY_INLINE void Store8(V16 y, std::int8_t* to) {
+  hn::StoreU(hn::DemoteTo(DHalf8(), y), DHalf8(), to);
+}
+
+HWY_INLINE V16 Load8(const std::int8_t* from) {
+  return hn::PromoteTo(D16(), hn::LoadU(DHalf8(), from));
+}
+
+HWY_INLINE V16 LoadN8(const std::int8_t* from, std::size_t count) {
+  return hn::PromoteTo(D16(), hn::LoadN(DHalf8(), from, count));
+}
+
+HWY_INLINE void StoreN8(V16 y, std::int8_t* to, std::size_t count) {
+  hn::StoreN(hn::DemoteTo(DHalf8(), y), DHalf8(), to, count);
+}
+
+// Runs `body(first, count)` over [0, size) in steps of D16's lanes; the last
+// step may be shorter. One body serves full vectors and the tail.
+template <class Body>
+HWY_INLINE void ForEach16(std::size_t size, const Body& body) {
+  const std::size_t lanes = hn::Lanes(D16());
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes) body(i, lanes);
+  if (i < size) body(i, size - i);
+}
+
+// Loads and stores of `count` lanes that know the common case.
+HWY_INLINE V16 LoadSome16(const std::int16_t* from, std::size_t count) {
+  return HWY_LIKELY(count == hn::Lanes(D16())) ? hn::LoadU(D16(), from)
+                                               : hn::LoadN(D16(), from, count);
+}
+HWY_INLINE void StoreSome16(V16 v, std::int16_t* to, std::size_t count) {
+  if (HWY_LIKELY(count == hn::Lanes(D16()))) {
+    hn::StoreU(v, D16(), to);
+  } else {
+    hn::StoreN(v, D16(), to, count);
+  }
+}
+HWY_INLINE V16 LoadSome8(const std::int8_t* from, std::size_t count) {
+  return HWY_LIKELY(count == hn::Lanes(D16())) ? Load8(from)
+                                               : LoadN8(from, count);
+}
+HWY_INLINE void StoreSome8(V16 v, std::int8_t* to, std::size_t count) {
+  if (HWY_LIKELY(count == hn::Lanes(D16()))) {
+    Store8(v, to);
+  } else {
+    StoreN8(v, to, count);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace atto
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle
