@@ -140,7 +140,8 @@ void Encoder::AttendTile(std::size_t block_index, const LayerNorm& norm,
   const MatrixView<std::int16_t> x = residual().row_range(first, count);
   const MatrixView<std::int8_t> y = tile(kTileNorm, count, d);
   const MatrixView<std::int8_t> query = tile(kTileQuery, count, d);
-  QuantiseRows(x, norm, y);
+  // With a single tile, KeysAndValues has just left the same rows in `y`.
+  if (rows_ > backend_->memory.tile_rows) QuantiseRows(x, norm, y);
   backend_->matmul_s8(block.q, y, query);
   std::int8_t* const weights =
       tap_.on_row != nullptr ? tap_.buffer.data() : nullptr;

@@ -68,30 +68,69 @@ struct AttentionLayout {
   }
 };
 
+// d_head int8 -> whole steps of KeyElement, zero-padded; queries get the bias.
+HWY_INLINE void WidenHead(const std::int8_t* head, std::size_t d_head,
+                          std::uint8_t bias, const AttentionLayout& layout,
+                          std::uint8_t* to) {
+  const std::size_t padded = layout.steps * kKeysPerStep;
+#if ATTO_X86_WITHOUT_VNNI
+  (void)bias;
+  auto* const wide = reinterpret_cast<std::int16_t*>(to);
+  ForEach16(d_head, [&](std::size_t c, std::size_t count) HWY_ATTR {
+    StoreSome16(LoadSome8(head + c, count), wide + c, count);
+  });
+  if (padded != d_head) wide[d_head] = 0;
+#else
+  const hn::CappedTag<std::int8_t, 16> d;
+  const auto flip = hn::Set(d, static_cast<std::int8_t>(bias));
+  const std::size_t lanes = hn::Lanes(d);
+  auto* const bytes = reinterpret_cast<std::int8_t*>(to);
+  std::size_t c = 0;
+  for (; c + lanes <= d_head; c += lanes) {
+    hn::StoreU(hn::Xor(hn::LoadU(d, head + c), flip), d, bytes + c);
+  }
+  for (; c < padded; ++c) {
+    const std::int8_t value = c < d_head ? head[c] : std::int8_t{0};
+    to[c] = static_cast<std::uint8_t>(value) ^ bias;
+  }
+#endif
+}
+
 // Columns `first`.. of k [n, d] -> panels [tokens / panel][steps][panel][4 B].
 HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
                          std::size_t d_head, const AttentionLayout& layout,
                          std::uint8_t* base) {
-  auto* const keys = base + layout.keys;
-  auto* const sums = reinterpret_cast<std::int32_t*>(base + layout.key_sums);
+  std::uint8_t* const keys = base + layout.keys;
   const std::size_t step_bytes = 4 * layout.panel;
+  const std::size_t panel_bytes = layout.steps * step_bytes;
+  HWY_ALIGN std::uint8_t row[512 * sizeof(KeyElement)];
   for (std::size_t j = 0; j < layout.tokens; ++j) {
-    std::uint8_t* to = keys + j / layout.panel * layout.steps * step_bytes +
-                       j % layout.panel * 4;
-    const std::int8_t* const key = j < k.rows() ? k.row(j) + first : nullptr;
-    std::int32_t sum = 0;
-    for (std::size_t s = 0; s < layout.steps; ++s, to += step_bytes) {
-      KeyElement quad[kKeysPerStep] = {};
-      if (key != nullptr) {
-        for (std::size_t i = 0; i < kKeysPerStep; ++i) {
-          const std::size_t c = s * kKeysPerStep + i;
-          if (c < d_head) quad[i] = key[c];
-          sum += quad[i];
-        }
-      }
-      std::memcpy(to, quad, 4);
+    if (j < k.rows()) {
+      WidenHead(k.row(j) + first, d_head, 0, layout, row);
+    } else {
+      std::memset(row, 0, 4 * layout.steps);
     }
-    sums[j] = -kQueryBias * sum;
+    std::uint8_t* to = keys + j / layout.panel * panel_bytes +
+                       j % layout.panel * 4;
+    for (std::size_t s = 0; s < layout.steps; ++s, to += step_bytes) {
+      std::memcpy(to, row + 4 * s, 4);
+    }
+  }
+  // The scores start from what the bias of the queries adds to them.
+  auto* const sums = reinterpret_cast<std::int32_t*>(base + layout.key_sums);
+  const std::size_t lanes = hn::Lanes(D32());
+  for (std::size_t j = 0; j < layout.tokens; j += lanes) {
+    V32 sum = hn::Zero(D32());
+    if (kQueryBias != 0) {
+      const std::int8_t* from = reinterpret_cast<const std::int8_t*>(
+          keys + j / layout.panel * panel_bytes + j % layout.panel * 4);
+      const std::uint32_t ones = 0x01010101;
+      for (std::size_t s = 0; s < layout.steps; ++s, from += step_bytes) {
+        sum = DotQuad(sum, BroadcastQuad(&ones), hn::Load(D8(), from));
+      }
+      sum = hn::Neg(hn::Mul(sum, hn::Set(D32(), kQueryBias)));
+    }
+    hn::Store(sum, D32(), sums + j);
   }
 }
 
@@ -99,23 +138,37 @@ HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
 HWY_INLINE void PackValues(MatrixView<const std::int8_t> v, std::size_t first,
                            std::size_t d_head, const AttentionLayout& layout,
                            std::uint8_t* base) {
-  std::uint8_t* const values = base + layout.values;
-  std::memset(values, 0, layout.token_quads * layout.width * 4);
-  for (std::size_t j = 0; j < v.rows(); ++j) {
-    const std::int8_t* const value = v.row(j) + first;
-    std::uint8_t* const to = values + j / 4 * layout.width * 4 + j % 4;
-    for (std::size_t c = 0; c < d_head; ++c) {
-      to[4 * c] = static_cast<std::uint8_t>(value[c]);
+  const hn::Full128<std::int8_t> d8;
+  const hn::Full128<std::int16_t> d16;
+  HWY_ALIGN static constexpr std::int8_t kNoToken[512] = {};
+  for (std::size_t q = 0; q < layout.token_quads; ++q) {
+    auto* const to = reinterpret_cast<std::int8_t*>(base + layout.values) +
+                     q * layout.width * 4;
+    const std::int8_t* rows[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      rows[i] = 4 * q + i < v.rows() ? v.row(4 * q + i) + first : kNoToken;
     }
-  }
-}
-
-HWY_INLINE void PackQuery(const std::int8_t* query, std::size_t d_head,
-                          const AttentionLayout& layout, std::uint8_t* to) {
-  for (std::size_t c = 0; c < layout.steps * kKeysPerStep; ++c) {
-    const KeyElement q = c < d_head ? query[c] : std::int8_t{0};
-    const auto biased = static_cast<KeyElement>(q ^ kQueryBias);
-    std::memcpy(to + c * sizeof(KeyElement), &biased, sizeof(KeyElement));
+    std::size_t c = 0;
+    for (; c + 16 <= d_head; c += 16) {
+      const auto r0 = hn::LoadU(d8, rows[0] + c);
+      const auto r1 = hn::LoadU(d8, rows[1] + c);
+      const auto r2 = hn::LoadU(d8, rows[2] + c);
+      const auto r3 = hn::LoadU(d8, rows[3] + c);
+      const auto lo01 = hn::BitCast(d16, hn::InterleaveLower(d8, r0, r1));
+      const auto hi01 = hn::BitCast(d16, hn::InterleaveUpper(d8, r0, r1));
+      const auto lo23 = hn::BitCast(d16, hn::InterleaveLower(d8, r2, r3));
+      const auto hi23 = hn::BitCast(d16, hn::InterleaveUpper(d8, r2, r3));
+      auto* const quads = reinterpret_cast<std::int16_t*>(to + 4 * c);
+      hn::StoreU(hn::InterleaveLower(d16, lo01, lo23), d16, quads);
+      hn::StoreU(hn::InterleaveUpper(d16, lo01, lo23), d16, quads + 8);
+      hn::StoreU(hn::InterleaveLower(d16, hi01, hi23), d16, quads + 16);
+      hn::StoreU(hn::InterleaveUpper(d16, hi01, hi23), d16, quads + 24);
+    }
+    for (; c < layout.width; ++c) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        to[4 * c + i] = c < d_head ? rows[i][c] : std::int8_t{0};
+      }
+    }
   }
 }
 
@@ -210,7 +263,7 @@ inline void AttentionS8(const Attention& attention,
     ForRowGroups(q.rows(), [&](auto group, std::size_t row) HWY_ATTR {
       constexpr std::size_t kRows = decltype(group)::value;
       for (std::size_t i = 0; i < kRows; ++i) {
-        PackQuery(q.row(row + i) + first, attention.d_head, layout,
+        WidenHead(q.row(row + i) + first, attention.d_head, kQueryBias, layout,
                   base + layout.queries + i * layout.steps * 4);
       }
       AttendRows<kRows>(attention, layout, tokens, base,
