@@ -1,4 +1,4 @@
-# Libraries of the host-only parts (tests and tools): the system's if it has
+# Libraries of the host-only parts (tests, tools and benchmarks): the system's if it has
 # one, else a release pinned by its hash. The library itself needs none.
 
 include(FetchContent)
@@ -31,4 +31,11 @@ macro(atto_need_json)
     nlohmann_json 3.10
     https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
     d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
+endmacro()
+
+macro(atto_need_benchmark)
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  atto_dependency(
+    benchmark 1.6 https://github.com/google/benchmark/archive/refs/tags/v1.8.3.tar.gz
+    6bc180a57d23d4d9515519f92b0c83d61b05b5bab188961f36ac7b06b0d9e9ce)
 endmacro()

@@ -23,6 +23,19 @@ if(ATTO_SIMD)
   endif()
 endif()
 
+# Flags of a source that Highway compiles once a target.
+function(atto_highway_source file)
+  # HWY_WANT_AVX3_DL: VNNI is not among Highway's default targets.
+  set_source_files_properties(
+    ${file}
+    PROPERTIES
+      COMPILE_DEFINITIONS
+      "HWY_WANT_AVX3_DL=1;HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_ZEN4|HWY_AVX3_SPR|HWY_NEON_WITHOUT_AES|HWY_SVE|HWY_SVE_256)"
+      COMPILE_OPTIONS
+      "-Wno-pedantic;-Wno-shadow;-Wno-cast-align;-Wno-old-style-cast;$<$<CONFIG:Debug>:-O1>"
+  )
+endfunction()
+
 # Adds the list of backends to the library: Highway's or the scalar one.
 function(atto_add_backends target)
   if(NOT atto_highway)
@@ -32,13 +45,5 @@ function(atto_add_backends target)
   target_sources(${target} PRIVATE ops/backends_hwy.cc)
   target_compile_definitions(${target} PUBLIC ATTO_WITH_HIGHWAY=1)
   target_link_libraries(${target} PRIVATE hwy::hwy)
-  # HWY_WANT_AVX3_DL: VNNI is not among Highway's default targets.
-  set_source_files_properties(
-    ops/backends_hwy.cc
-    PROPERTIES
-      COMPILE_DEFINITIONS
-      "HWY_WANT_AVX3_DL=1;HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_ZEN4|HWY_AVX3_SPR|HWY_NEON_WITHOUT_AES|HWY_SVE|HWY_SVE_256)"
-      COMPILE_OPTIONS
-      "-Wno-pedantic;-Wno-shadow;-Wno-cast-align;-Wno-old-style-cast;$<$<CONFIG:Debug>:-O1>"
-  )
+  atto_highway_source(ops/backends_hwy.cc)
 endfunction()

@@ -16,33 +16,12 @@
 #include "ops/layernorm/layernorm_hwy-inl.h"
 #include "ops/matmul/matmul_hwy-inl.h"
 #include "ops/pooling/pooling_hwy-inl.h"
+#include "ops/simd/target_name-inl.h"
 #include "ops/softmax/softmax_hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace atto {
 namespace HWY_NAMESPACE {
-
-#if HWY_TARGET == HWY_SSE2
-#define ATTO_TARGET_NAME "sse2"
-#elif HWY_TARGET == HWY_SSE4
-#define ATTO_TARGET_NAME "sse4"
-#elif HWY_TARGET == HWY_AVX2
-#define ATTO_TARGET_NAME "avx2"
-#elif HWY_TARGET == HWY_AVX3
-#define ATTO_TARGET_NAME "avx512"
-#elif HWY_TARGET == HWY_AVX3_DL
-#define ATTO_TARGET_NAME "avx512_vnni"
-#elif HWY_TARGET == HWY_NEON
-#define ATTO_TARGET_NAME "neon"
-#elif HWY_TARGET == HWY_NEON_BF16
-#define ATTO_TARGET_NAME "neon_dot"
-#elif HWY_TARGET == HWY_SVE2
-#define ATTO_TARGET_NAME "sve2"
-#elif HWY_TARGET == HWY_SVE2_128
-#define ATTO_TARGET_NAME "sve2_128"
-#else
-#error "a Highway target without a name: see cmake/AttoSimd.cmake"
-#endif
 
 bool Supported() noexcept {
   return (hwy::SupportedTargets() & HWY_TARGET) != 0;
@@ -54,7 +33,6 @@ constexpr Backend kBackend = {
     &AddS16,          &AddShiftedS8, &LayerNormS8,  &LayerNormS16,
     &QuantiseS8,      &GeluS8,      &ReluS8,        &SoftmaxS8,
     &AttentionS8,     &SumRowsS8,   &MeanS8};
-#undef ATTO_TARGET_NAME
 
 }  // namespace HWY_NAMESPACE
 }  // namespace atto

@@ -116,7 +116,8 @@ HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
       std::memcpy(to, row + 4 * s, 4);
     }
   }
-  // The scores start from what the bias of the queries adds to them.
+  // The scores start from what the bias of the queries adds to them; keys that
+  // only pad a panel start so low that they are never a row's maximum.
   auto* const sums = reinterpret_cast<std::int32_t*>(base + layout.key_sums);
   const std::size_t lanes = hn::Lanes(D32());
   for (std::size_t j = 0; j < layout.tokens; j += lanes) {
@@ -132,6 +133,7 @@ HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
     }
     hn::Store(sum, D32(), sums + j);
   }
+  for (std::size_t j = k.rows(); j < layout.tokens; ++j) sums[j] = -(1 << 30);
 }
 
 // Columns `first`.. of v [n, d] -> [token_quads][width][4 tokens].
@@ -183,6 +185,8 @@ HWY_INLINE void AttendRows(const Attention& attention,
   auto* const weights = reinterpret_cast<std::int8_t*>(base + layout.weights);
   const auto* const sums =
       reinterpret_cast<const std::int32_t*>(base + layout.key_sums);
+  V32 high0 = hn::Set(d32, -(1 << 30));
+  V32 high1 = high0, high2 = high0, high3 = high0;
   for (std::size_t j = 0; j < layout.tokens; j += layout.panel) {
     RowsTimesPanel<kRows, KeyStep>(
         LeftRows{base + layout.queries, layout.steps * 4},
@@ -191,17 +195,26 @@ HWY_INLINE void AttendRows(const Attention& attention,
         layout.steps, {}, hn::Load(d32, sums + j),
         hn::Load(d32, sums + j + lanes),
         [&](std::size_t row, V32 acc0, V32 acc1) HWY_ATTR {
+          V32& high =
+              row == 0 ? high0 : (row == 1 ? high1 : (row == 2 ? high2 : high3));
+          high = hn::Max(high, hn::Max(acc0, acc1));
           std::int32_t* const to = scores + row * layout.tokens + j;
           hn::Store(acc0, d32, to);
           hn::Store(acc1, d32, to + lanes);
         });
   }
   MeanReciprocal reciprocals[kRows];
-  for (std::size_t row = 0; row < kRows; ++row) {
+  const auto softmax = [&](std::size_t row, V32 high) HWY_ATTR {
     const std::int32_t sum =
         SoftmaxRow(attention.softmax, scores + row * layout.tokens, tokens,
-                   weights + row * layout.tokens);
+                   high, weights + row * layout.tokens);
     reciprocals[row] = MakeMeanReciprocal(static_cast<std::uint32_t>(sum));
+  };
+  softmax(0, high0);
+  if constexpr (kRows > 1) softmax(1, high1);
+  if constexpr (kRows > 2) {
+    softmax(2, high2);
+    softmax(3, high3);
   }
   const V32 zero = hn::Zero(d32);
   for (std::size_t c = 0; c < attention.d_head; c += layout.panel) {

@@ -32,23 +32,17 @@ HWY_INLINE V16 Exp2Weights(V16 x) {
   return hn::MulFixedPoint15(mantissa, power);
 }
 
-// scores and weights have room for whole vectors of D16: `tokens` rounded up.
-// Weights beyond `tokens` become zero. Returns the sum.
+// Weights of one row; `highs` holds the row's maximum in some lane and nothing
+// larger. scores and weights have room for whole vectors of D16: `tokens`
+// rounded up. Weights beyond `tokens` become zero. Returns the sum.
 HWY_INLINE std::int32_t SoftmaxRow(const SoftmaxParams& params,
                                    const std::int32_t* scores,
-                                   std::size_t tokens, std::int8_t* weights) {
+                                   std::size_t tokens, V32 highs,
+                                   std::int8_t* weights) {
   const D16 d16;
   const D32 d32;
   const std::size_t half = hn::Lanes(d32);
-  V32 highs = hn::Set(d32, scores[0]);
-  std::size_t i = 0;
-  for (; i + half <= tokens; i += half) {
-    highs = hn::Max(highs, hn::LoadU(d32, scores + i));
-  }
-  for (; i < tokens; ++i) {
-    highs = hn::Max(highs, hn::Set(d32, scores[i]));
-  }
-  const V32 max = hn::Set(d32, hn::ReduceMax(d32, highs));
+  const V32 max = hn::MaxOfLanes(d32, highs);
   const int right = params.shift > 0 ? params.shift : 0;
   const int left = params.shift < 0 ? -params.shift : 0;
   const V16 multiplier = hn::Set(d16, params.multiplier);
@@ -72,12 +66,20 @@ inline std::int32_t SoftmaxS8(const SoftmaxParams& params,
                               Span<const std::int32_t> scores,
                               std::int8_t* weights) noexcept {
   // SoftmaxRow wants whole vectors; a standalone row is copied.
+  const D32 d32;
+  const std::size_t half = hn::Lanes(d32);
+  const std::size_t tokens = scores.size();
   HWY_ALIGN std::int32_t padded[512 + 32];
   HWY_ALIGN std::int8_t rounded[512 + 32];
-  std::memcpy(padded, scores.data(), scores.size() * sizeof(padded[0]));
-  std::memset(padded + scores.size(), 0, 32 * sizeof(padded[0]));
-  const std::int32_t sum =
-      SoftmaxRow(params, padded, scores.size(), rounded);
+  std::memcpy(padded, scores.data(), tokens * sizeof(padded[0]));
+  for (std::size_t i = tokens; i < tokens + 2 * half; ++i) {
+    padded[i] = scores[0];
+  }
+  V32 highs = hn::Load(d32, padded);
+  for (std::size_t i = half; i < tokens; i += half) {
+    highs = hn::Max(highs, hn::Load(d32, padded + i));
+  }
+  const std::int32_t sum = SoftmaxRow(params, padded, tokens, highs, rounded);
   std::memcpy(weights, rounded, scores.size());
   return sum;
 }
