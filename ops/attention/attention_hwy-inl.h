@@ -44,7 +44,7 @@ struct AttentionLayout {
   std::size_t tokens;      // rounded up to panels
   std::size_t token_quads;
   std::size_t steps;       // of a score: ceil(d_head / kKeysPerStep)
-  std::size_t width;       // d_head rounded up to panels
+  std::size_t width;       // d_head rounded up to vectors
   std::size_t keys, key_sums, values, queries, scores, weights;
 
   AttentionLayout(std::size_t n, std::size_t d_head)
@@ -52,7 +52,7 @@ struct AttentionLayout {
         tokens(RoundUpTo(n, panel)),
         token_quads((n + 3) / 4),
         steps((d_head + kKeysPerStep - 1) / kKeysPerStep),
-        width(RoundUpTo(d_head, panel)) {
+        width(RoundUpTo(d_head, hn::Lanes(D32()))) {
     std::size_t at = 0;
     const auto take = [&at](std::size_t bytes) {
       const std::size_t start = at;
@@ -174,6 +174,44 @@ HWY_INLINE void PackValues(MatrixView<const std::int8_t> v, std::size_t first,
   }
 }
 
+// Sums of values [token_quads][width][4] weighted by kRows rows of weights, for
+// two vectors of columns, or for one when there are no more.
+template <std::size_t kRows, bool kTwo, class Sink>
+HWY_INLINE void Context(const AttentionLayout& layout,
+                        const std::int8_t* weights, const std::int8_t* values,
+                        const Sink& sink) {
+  const std::size_t vector = hn::Lanes(D8());
+  const V32 zero = hn::Zero(D32());
+  V32 a00 = zero, a01 = zero, a10 = zero, a11 = zero;
+  V32 a20 = zero, a21 = zero, a30 = zero, a31 = zero;
+  const auto row_step = [](V32& acc0, V32& acc1, const std::int8_t* e, V8 v0,
+                           V8 v1) HWY_ATTR {
+    const VLeft quad = BroadcastQuad(e);
+    acc0 = DotQuad(acc0, quad, v0);
+    if constexpr (kTwo) acc1 = DotQuad(acc1, quad, v1);
+  };
+  const std::int8_t* const e1 = weights + (kRows > 1 ? layout.tokens : 0);
+  const std::int8_t* const e2 = e1 + (kRows > 2 ? layout.tokens : 0);
+  const std::int8_t* const e3 = e2 + (kRows > 2 ? layout.tokens : 0);
+  for (std::size_t j = 0; j < 4 * layout.token_quads; j += 4) {
+    const V8 v0 = hn::Load(D8(), values);
+    const V8 v1 = kTwo ? hn::Load(D8(), values + vector) : v0;
+    values += 4 * layout.width;
+    row_step(a00, a01, weights + j, v0, v1);
+    if constexpr (kRows > 1) row_step(a10, a11, e1 + j, v0, v1);
+    if constexpr (kRows > 2) {
+      row_step(a20, a21, e2 + j, v0, v1);
+      row_step(a30, a31, e3 + j, v0, v1);
+    }
+  }
+  sink(0, a00, a01);
+  if constexpr (kRows > 1) sink(1, a10, a11);
+  if constexpr (kRows > 2) {
+    sink(2, a20, a21);
+    sink(3, a30, a31);
+  }
+}
+
 template <std::size_t kRows>
 HWY_INLINE void AttendRows(const Attention& attention,
                            const AttentionLayout& layout, std::size_t tokens,
@@ -216,46 +254,19 @@ HWY_INLINE void AttendRows(const Attention& attention,
     softmax(2, high2);
     softmax(3, high3);
   }
-  const V32 zero = hn::Zero(d32);
   for (std::size_t c = 0; c < attention.d_head; c += layout.panel) {
     const std::size_t left = attention.d_head - c;
     const std::size_t count = left < layout.panel ? left : layout.panel;
-    // A step of values is a whole row of columns: walk panel by panel.
-    V32 a00 = zero, a01 = zero, a10 = zero, a11 = zero;
-    V32 a20 = zero, a21 = zero, a30 = zero, a31 = zero;
-    const std::int8_t* right =
+    const std::int8_t* const values =
         reinterpret_cast<const std::int8_t*>(base + layout.values) + 4 * c;
-    const std::int8_t* const e = weights;
-    for (std::size_t q = 0; q < layout.token_quads; ++q) {
-      const V8 v0 = hn::Load(D8(), right);
-      const V8 v1 = hn::Load(D8(), right + 4 * lanes);
-      right += 4 * layout.width;
-      const VLeft e0 = BroadcastQuad(e + 4 * q);
-      a00 = DotQuad(a00, e0, v0);
-      a01 = DotQuad(a01, e0, v1);
-      if constexpr (kRows > 1) {
-        const VLeft e1 = BroadcastQuad(e + layout.tokens + 4 * q);
-        a10 = DotQuad(a10, e1, v0);
-        a11 = DotQuad(a11, e1, v1);
-      }
-      if constexpr (kRows > 2) {
-        const VLeft e2 = BroadcastQuad(e + 2 * layout.tokens + 4 * q);
-        const VLeft e3 = BroadcastQuad(e + 3 * layout.tokens + 4 * q);
-        a20 = DotQuad(a20, e2, v0);
-        a21 = DotQuad(a21, e2, v1);
-        a30 = DotQuad(a30, e3, v0);
-        a31 = DotQuad(a31, e3, v1);
-      }
-    }
     const auto finish = [&](std::size_t row, V32 lo, V32 hi) HWY_ATTR {
       StoreSome8(WeightedMean16(lo, hi, reciprocals[row], 6),
                  y.row(row) + first + c, count);
     };
-    finish(0, a00, a01);
-    if constexpr (kRows > 1) finish(1, a10, a11);
-    if constexpr (kRows > 2) {
-      finish(2, a20, a21);
-      finish(3, a30, a31);
+    if (count > lanes) {
+      Context<kRows, true>(layout, weights, values, finish);
+    } else {
+      Context<kRows, false>(layout, weights, values, finish);
     }
   }
 }
