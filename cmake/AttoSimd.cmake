@@ -30,7 +30,7 @@ function(atto_highway_source file)
     ${file}
     PROPERTIES
       COMPILE_DEFINITIONS
-      "HWY_WANT_AVX3_DL=1;HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_ZEN4|HWY_AVX3_SPR|HWY_NEON_WITHOUT_AES|HWY_SVE|HWY_SVE_256)"
+      "HWY_WANT_AVX3_DL=1;HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_ZEN4|HWY_AVX3_SPR|HWY_NEON|HWY_SVE|HWY_SVE_256)"
       COMPILE_OPTIONS
       "-Wno-pedantic;-Wno-shadow;-Wno-cast-align;-Wno-old-style-cast;$<$<CONFIG:Debug>:-O1>"
   )

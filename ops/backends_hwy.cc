@@ -60,8 +60,8 @@ constexpr const Backend* kBackends[] = {
 #if HWY_TARGETS & HWY_AVX3_DL
     &N_AVX3_DL::kBackend,
 #endif
-#if HWY_TARGETS & HWY_NEON
-    &N_NEON::kBackend,
+#if HWY_TARGETS & HWY_NEON_WITHOUT_AES
+    &N_NEON_WITHOUT_AES::kBackend,
 #endif
 #if HWY_TARGETS & HWY_NEON_BF16
     &N_NEON_BF16::kBackend,

@@ -11,7 +11,7 @@
 #define ATTO_TARGET_NAME "avx512"
 #elif HWY_TARGET == HWY_AVX3_DL
 #define ATTO_TARGET_NAME "avx512_vnni"
-#elif HWY_TARGET == HWY_NEON
+#elif HWY_TARGET == HWY_NEON_WITHOUT_AES
 #define ATTO_TARGET_NAME "neon"
 #elif HWY_TARGET == HWY_NEON_BF16
 #define ATTO_TARGET_NAME "neon_dot"
