@@ -7,8 +7,6 @@
 #define ATTO_OPS_LAYERNORM_LAYERNORM_HWY_INL_H_
 #endif
 
-#include <cmath>
-
 #include "ops/base/fixed_point.h"
 #include "ops/layernorm/layernorm.h"
 #include "ops/simd/vectors-inl.h"
@@ -28,38 +26,41 @@ HWY_INLINE V16 Centre(V16 x, V32 scale, V32 offset) {
                               hn::ShiftRight<16>(wide_hi));
 }
 
-// floor(2^31 / isqrt(v)) for 2^30 <= v < 2^32: doubles hold v exactly, their
-// square root and quotient round correctly, so the floors are exact.
-HWY_INLINE std::uint32_t ReciprocalSqrt(std::uint32_t v) {
-  const auto root = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(v)));
-  return static_cast<std::uint32_t>(2147483648.0 / root);
-}
+// Rows whose statistics are finished together: the square root and the
+// division are long chains, which overlap only across rows.
+constexpr std::size_t kNormRows = 8;
 
-// Row x [d] -> c [d] in `centred` and the multiplier R that turns c into z.
-HWY_INLINE std::int16_t CentreRow(const LayerNorm& norm, const std::int16_t* x,
-                                  std::int16_t* centred) {
+// A block of rows on their way through the norm.
+struct NormBlock {
+  alignas(64) std::int16_t centred[kNormRows * LayerNorm::kMaxSize];  // c
+  // floor(V 4^j), and 2^-(17 - j); a constant row has anything and zeros in c.
+  alignas(64) double squares[kNormRows];
+  alignas(64) double scale[kNormRows];
+  alignas(64) std::int32_t reciprocal[kNormRows];  // R, what turns c into z
+};
+
+// Row x [d] -> c, V and j of the definition.
+HWY_INLINE void CentreRow(const LayerNorm& norm, const std::int16_t* x,
+                          std::size_t row, NormBlock* block) {
   const D16 d16;
   const D32 d32;
   const std::size_t size = norm.d;
+  std::int16_t* const centred = block->centred + row * LayerNorm::kMaxSize;
   V32 sums = hn::Zero(d32);
-  V16 highs = hn::Set(d16, -32768);
-  V16 lows = hn::Set(d16, 32767);
+  V16 highs = hn::Set(d16, x[0]);
+  V16 lows = highs;
   const V16 one = hn::Set(d16, 1);
   const std::size_t lanes = hn::Lanes(d16);
-  std::size_t i = 0;
-  for (; i + lanes <= size; i += lanes) {
-    const V16 v = hn::LoadU(d16, x + i);
+  ForEach16(size, [&](std::size_t i, std::size_t count) HWY_ATTR {
+    V16 v = LoadSome16(x + i, count);
     sums = hn::Add(sums, hn::WidenMulPairwiseAdd(d32, v, one));
+    // Lanes beyond the row repeat its first element.
+    if (count != lanes) {
+      v = hn::IfThenElse(hn::FirstN(d16, count), v, hn::Set(d16, x[0]));
+    }
     highs = hn::Max(highs, v);
     lows = hn::Min(lows, v);
-  }
-  if (i < size) {
-    const V16 v = hn::LoadN(d16, x + i, size - i);
-    sums = hn::Add(sums, hn::WidenMulPairwiseAdd(d32, v, one));
-    const auto valid = hn::FirstN(d16, size - i);
-    highs = hn::Max(highs, hn::IfThenElse(valid, v, highs));
-    lows = hn::Min(lows, hn::IfThenElse(valid, v, lows));
-  }
+  });
   const std::int32_t sum = hn::ReduceSum(d32, sums);
   const std::int32_t n = norm.d;
   const std::int32_t above = n * hn::ReduceMax(d16, highs) - sum;
@@ -68,12 +69,16 @@ HWY_INLINE std::int16_t CentreRow(const LayerNorm& norm, const std::int16_t* x,
       static_cast<std::uint32_t>(above > below ? above : below);
   if (extreme == 0) {
     std::memset(centred, 0, size * sizeof(*centred));
-    return 0;
+    block->squares[row] = 1 << 30;
+    block->scale[row] = 0;
+    return;
   }
-  const int up = static_cast<int>(hwy::Num0BitsAboveMS1Bit_Nonzero32(extreme)) - 1;
+  const int up =
+      static_cast<int>(hwy::Num0BitsAboveMS1Bit_Nonzero32(extreme)) - 1;
   const V32 scale = hn::Set(d32, static_cast<std::int32_t>(n << up));
   const V32 offset = hn::Set(
-      d32, static_cast<std::int32_t>(0U - (static_cast<std::uint32_t>(sum) << up)));
+      d32,
+      static_cast<std::int32_t>(0U - (static_cast<std::uint32_t>(sum) << up)));
 
   const hn::Repartition<std::uint64_t, D32> du64;
   auto squares = hn::Zero(du64);
@@ -82,70 +87,99 @@ HWY_INLINE std::int16_t CentreRow(const LayerNorm& norm, const std::int16_t* x,
     if (count != lanes) c = hn::IfThenElseZero(hn::FirstN(d16, count), c);
     StoreSome16(c, centred + j, count);
     // A pair of squares is at most 2^31: unsigned from here on.
-    const auto pairs = hn::BitCast(
-        du64, hn::WidenMulPairwiseAdd(d32, c, c));
+    const auto pairs = hn::BitCast(du64, hn::WidenMulPairwiseAdd(d32, c, c));
     squares = hn::Add(squares, hn::ShiftRight<32>(pairs));
     squares = hn::Add(squares, hn::And(pairs, hn::Set(du64, 0xFFFFFFFFU)));
   });
-  std::uint64_t v = hn::ReduceSum(du64, squares);
-  // Bring the sum to [2^30, 2^32) by a power of four, as the definition does.
+  const std::uint64_t v = hn::ReduceSum(du64, squares);
+  // Bring the sum to [2^30, 2^32) by a power of four: 2^28 <= v <= 2^39.
   const int bits = 64 - static_cast<int>(hwy::Num0BitsAboveMS1Bit_Nonzero64(v));
-  const int down = (bits - 31) / 2 * 2;  // bits is 29..40
-  int shift = 17;
-  if (bits < 31) {
-    v <<= 2;
-    shift = 16;
-  } else {
-    v >>= down;
-    shift += down / 2;
-  }
-  const std::uint32_t q = ReciprocalSqrt(static_cast<std::uint32_t>(v));
-  return static_cast<std::int16_t>(
-      (q * norm.sqrt_d + (1U << (shift - 1))) >> shift);
+  const int down = bits < 31 ? -2 : (bits - 31) / 2 * 2;
+  const std::uint64_t moved = down < 0 ? v << 2 : v >> down;
+  block->squares[row] = static_cast<double>(static_cast<std::int64_t>(moved));
+  static constexpr double kScales[] = {1.0 / 65536,   1.0 / 131072,
+                                       1.0 / 262144,  1.0 / 524288,
+                                       1.0 / 1048576, 1.0 / 2097152};
+  block->scale[row] = kScales[down / 2 + 1];
 }
 
-HWY_INLINE V16 Affine(const LayerNorm& norm, const std::int16_t* centred,
-                      V16 reciprocal, std::size_t i, std::size_t count) {
-  const V16 z = hn::MulFixedPoint15(LoadSome16(centred + i, count), reciprocal);
-  return hn::SaturatedAdd(
-      hn::MulFixedPoint15(z, LoadSome16(norm.gain + i, count)),
-      LoadSome16(norm.bias + i, count));
+// R of every row. All numbers are integers below 2^53, or such times a power of
+// two: doubles hold them exactly, and their square root and quotient round
+// correctly, so the floors are those of the definition.
+HWY_INLINE void Reciprocals(const LayerNorm& norm, NormBlock* block) {
+  const hn::CappedTag<double, kNormRows> d;
+  const hn::Rebind<std::int32_t, decltype(d)> di32;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto sqrt_d = hn::Set(d, static_cast<double>(norm.sqrt_d));
+  const auto half = hn::Set(d, 0.5);
+  for (std::size_t i = 0; i < kNormRows; i += lanes) {
+    const auto root = hn::Floor(hn::Sqrt(hn::Load(d, block->squares + i)));
+    const auto q = hn::Floor(hn::Div(hn::Set(d, 2147483648.0), root));
+    const auto scaled =
+        hn::Mul(hn::Mul(q, sqrt_d), hn::Load(d, block->scale + i));
+    const auto r = hn::Floor(hn::Add(scaled, half));
+    hn::Store(hn::DemoteTo(di32, r), di32, block->reciprocal + i);
+  }
+}
+
+// Calls body(row, i, u, count) for the int16 results of all rows. x may be
+// overwritten by the body: a block of rows is read before its first result.
+template <class Body>
+HWY_INLINE void NormaliseRows(const LayerNorm& norm,
+                              MatrixView<const std::int16_t> x,
+                              const Body& body) {
+  NormBlock block;
+  for (std::size_t i = 0; i < kNormRows; ++i) {
+    block.squares[i] = 1 << 30;
+    block.scale[i] = 0;
+  }
+  for (std::size_t first = 0; first < x.rows(); first += kNormRows) {
+    const std::size_t left = x.rows() - first;
+    const std::size_t rows = left < kNormRows ? left : kNormRows;
+    for (std::size_t r = 0; r < rows; ++r) {
+      CentreRow(norm, x.row(first + r), r, &block);
+    }
+    Reciprocals(norm, &block);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const std::int16_t* const centred =
+          block.centred + r * LayerNorm::kMaxSize;
+      const V16 reciprocal =
+          hn::Set(D16(), static_cast<std::int16_t>(block.reciprocal[r]));
+      ForEach16(norm.d, [&](std::size_t i, std::size_t count) HWY_ATTR {
+        const V16 z =
+            hn::MulFixedPoint15(LoadSome16(centred + i, count), reciprocal);
+        const V16 u = hn::SaturatedAdd(
+            hn::MulFixedPoint15(z, LoadSome16(norm.gain + i, count)),
+            LoadSome16(norm.bias + i, count));
+        body(first + r, i, u, count);
+      });
+    }
+  }
 }
 
 inline void LayerNormS8(const LayerNorm& norm, MatrixView<const std::int16_t> x,
                         MatrixView<std::int8_t> y) noexcept {
-  HWY_ALIGN std::int16_t centred[LayerNorm::kMaxSize];
-  for (std::size_t r = 0; r < x.rows(); ++r) {
-    const V16 reciprocal =
-        hn::Set(D16(), CentreRow(norm, x.row(r), centred));
-    ForEach16(norm.d, [&](std::size_t i, std::size_t count) HWY_ATTR {
-      StoreSome8(Quantise16(Affine(norm, centred, reciprocal, i, count),
-                            norm.shift),
-                 y.row(r) + i, count);
-    });
-  }
+  NormaliseRows(
+      norm, x,
+      [&](std::size_t row, std::size_t i, V16 u, std::size_t count) HWY_ATTR {
+        StoreSome8(Quantise16(u, norm.shift), y.row(row) + i, count);
+      });
 }
 
 inline void LayerNormS16(const LayerNorm& norm,
                          MatrixView<const std::int16_t> x,
                          MatrixView<std::int16_t> y) noexcept {
-  HWY_ALIGN std::int16_t centred[LayerNorm::kMaxSize];
-  for (std::size_t r = 0; r < x.rows(); ++r) {
-    const V16 reciprocal =
-        hn::Set(D16(), CentreRow(norm, x.row(r), centred));
-    ForEach16(norm.d, [&](std::size_t i, std::size_t count) HWY_ATTR {
-      StoreSome16(Affine(norm, centred, reciprocal, i, count), y.row(r) + i,
-                  count);
-    });
-  }
+  NormaliseRows(norm, x,
+                [&](std::size_t row, std::size_t i, V16 u, std::size_t count)
+                    HWY_ATTR { StoreSome16(u, y.row(row) + i, count); });
 }
 
 inline void QuantiseS8(unsigned shift, Span<const std::int16_t> x,
                        std::int8_t* y) noexcept {
   ForEach16(x.size(), [&](std::size_t i, std::size_t count) HWY_ATTR {
-    StoreSome8(Quantise16(LoadSome16(x.data() + i, count),
-                          static_cast<int>(shift)),
-               y + i, count);
+    StoreSome8(
+        Quantise16(LoadSome16(x.data() + i, count), static_cast<int>(shift)),
+        y + i, count);
   });
 }
 

@@ -25,8 +25,8 @@ HWY_INLINE V16 Exp2Weights(V16 x) {
   const V16 power = hn::BitCast(
       d, hn::TableLookupBytesOr0(powers, hn::BitCast(D8(), octave)));
   const V16 f = hn::ShiftLeft<4>(hn::And(x, hn::Set(d, 2047)));
-  const V16 inner = hn::Sub(hn::Set(d, 21944),
-                            hn::MulFixedPoint15(f, hn::Set(d, 5740)));
+  const V16 inner =
+      hn::Sub(hn::Set(d, 21944), hn::MulFixedPoint15(f, hn::Set(d, 5740)));
   const V16 mantissa =
       hn::Sub(hn::Set(d, 32512), hn::MulFixedPoint15(f, inner));
   return hn::MulFixedPoint15(mantissa, power);
@@ -50,16 +50,21 @@ HWY_INLINE std::int32_t SoftmaxRow(const SoftmaxParams& params,
   ForEach16(tokens, [&](std::size_t j, std::size_t count) HWY_ATTR {
     V32 lo = hn::Sub(max, hn::LoadU(d32, scores + j));
     V32 hi = hn::Sub(max, hn::LoadU(d32, scores + j + half));
-    lo = hn::ShiftLeftSame(hn::ShiftRightSame(lo, right), left);
-    hi = hn::ShiftLeftSame(hn::ShiftRightSame(hi, right), left);
+    if (left == 0) {
+      lo = hn::ShiftRightSame(lo, right);
+      hi = hn::ShiftRightSame(hi, right);
+    } else {
+      lo = hn::ShiftLeftSame(lo, left);
+      hi = hn::ShiftLeftSame(hi, left);
+    }
     const V16 t = hn::OrderedDemote2To(d16, lo, hi);
     V16 e = Exp2Weights(hn::MulFixedPoint15(t, multiplier));
     if (count != 2 * half) e = hn::IfThenElseZero(hn::FirstN(d16, count), e);
     sums = hn::Add(sums, e);
     Store8(e, weights + j);
   });
-  return hn::ReduceSum(
-      d32, hn::WidenMulPairwiseAdd(d32, sums, hn::Set(d16, 1)));
+  return hn::ReduceSum(d32,
+                       hn::WidenMulPairwiseAdd(d32, sums, hn::Set(d16, 1)));
 }
 
 inline std::int32_t SoftmaxS8(const SoftmaxParams& params,
