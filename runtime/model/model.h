@@ -23,6 +23,10 @@
 
 namespace atto {
 
+namespace model_file {
+class IntegerModelReader;
+}  // namespace model_file
+
 // Weights of one encoder block; the arrays stay in the model file.
 struct BlockWeights {
   Linear q, k, v, o;    // [d, d]
@@ -92,7 +96,7 @@ class Model {
   const FoldTable& fold_table() const noexcept { return fold_table_; }
 
  private:
-  friend class ModelReader;
+  friend class model_file::IntegerModelReader;
 
   Span<const std::uint8_t> file_;
   EncoderShape shape_;

@@ -20,6 +20,12 @@ sys.path.insert(0, str(ROOT))
 
 from tools.reference import ops, scales  # noqa: E402
 from tools.reference.encoder import Encoder  # noqa: E402
+from tools.reference.float_encoder import FloatEncoder  # noqa: E402
+from tools.reference.float_model import (  # noqa: E402
+    random_float_model,
+    read_float_model,
+    write_float_model,
+)
 from tools.reference.model import EncoderConfig  # noqa: E402
 from tools.reference.model_writer import read_model, write_model  # noqa: E402
 from tools.reference.random_model import random_model  # noqa: E402
@@ -551,17 +557,99 @@ def model_vectors(name: str, config: EncoderConfig, folder: Path) -> None:
     file.write(folder)
 
 
+FLOAT_MODELS: dict[str, EncoderConfig] = {
+    "pre_mean_gelu": EncoderConfig(
+        context_length=20,
+        embedding_length=24,
+        input_length=13,
+        block_count=2,
+        head_count=3,
+        feed_forward_length=40,
+        classes=2,
+        vocabulary=64,
+        positions=True,
+    ),
+    "post_class_relu": EncoderConfig(
+        context_length=17,
+        embedding_length=20,
+        input_length=16,
+        block_count=2,
+        head_count=5,
+        feed_forward_length=33,
+        classes=3,
+        vocabulary=32,
+        norm="post",
+        activation="relu",
+        pooling="class",
+        positions=True,
+    ),
+    # Longer than a tile.
+    "post_mean_gelu": EncoderConfig(
+        context_length=150,
+        embedding_length=16,
+        input_length=5,
+        block_count=1,
+        head_count=1,
+        feed_forward_length=40,
+        classes=12,
+        input="audio",
+        norm="post",
+    ),
+    "pre_class_relu": EncoderConfig(
+        context_length=100,
+        embedding_length=18,
+        input_length=7,
+        block_count=2,
+        head_count=2,
+        feed_forward_length=19,
+        classes=35,
+        input="audio",
+        activation="relu",
+        pooling="class",
+    ),
+}
+
+
+def float_model_vectors(name: str, config: EncoderConfig, folder: Path) -> None:
+    """Writes NAME.gguf and NAME.txt: inputs, and logits in units of 2^-20 nat."""
+    rng = _rng(f"float_{name}")
+    path = folder / f"{name}.gguf"
+    write_float_model(path, random_float_model(config, int(rng.integers(1 << 31))))
+    encoder = FloatEncoder(read_float_model(path))
+    file = GoldenFile(name)
+    longest = config.context_length - (config.pooling == "class")
+    for n in (1, 2, 7, longest):
+        file.case(f"random_{n}")
+        if config.input == "text":
+            tokens = [
+                rng.integers(0, config.vocabulary, rng.integers(1, 21))
+                for _ in range(n)
+            ]
+            file.array("row_counts", "u8", [len(rows) for rows in tokens])
+            file.array("rows", "u16", np.concatenate(tokens))
+            logits = encoder.logits([rows.tolist() for rows in tokens])
+        else:
+            y = np.rint(rng.normal(0, 35, (n, config.input_length))).clip(-127, 127)
+            file.array("input", "s8", y)
+            logits = encoder.logits_of_rows(y)
+        file.array("logits", "s32", np.rint(logits * (1 << 20)))
+    file.write(folder)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--output", type=Path, default=ROOT / "tests" / "golden", help="folder to fill"
     )
     folder: Path = parser.parse_args().output
-    (folder / "models").mkdir(parents=True, exist_ok=True)
+    for models in ("models", "float_models"):
+        (folder / models).mkdir(parents=True, exist_ok=True)
     for generator in GENERATORS:
         generator().write(folder)
     for name, config in MODELS.items():
         model_vectors(name, config, folder / "models")
+    for name, config in FLOAT_MODELS.items():
+        float_model_vectors(name, config, folder / "float_models")
 
 
 if __name__ == "__main__":

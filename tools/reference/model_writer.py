@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import gguf
 import numpy as np
@@ -113,8 +113,23 @@ def write_model(path: Path, model: Model, alignment: int = 16) -> None:
 
     Raises ValueError if a value does not fit the type that the page gives it.
     """
+
+    def convert(array: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+        return typed(array, tensor_type(name), name)
+
+    write_container(path, model, ARCHITECTURE, convert, alignment)
+
+
+def write_container(
+    path: Path,
+    model: Model,
+    architecture: str,
+    convert: Callable[[npt.ArrayLike, str], npt.NDArray[Any]],
+    alignment: int,
+) -> None:
+    """Writes keys and tensors; convert(array, name) gives a tensor its type."""
     logging.getLogger("gguf.gguf_writer").setLevel(logging.WARNING)
-    writer = gguf.GGUFWriter(path, ARCHITECTURE)
+    writer = gguf.GGUFWriter(path, architecture)
     writer.add_custom_alignment(alignment)
     writer.add_key_value("atto.format_version", FORMAT_VERSION, U32)
     writer.add_key_value(CHECKSUM_KEY, 0, U32)
@@ -125,7 +140,7 @@ def write_model(path: Path, model: Model, alignment: int = 16) -> None:
             # Bytes: GGUF has no unsigned 8-bit tensors.
             data = np.ascontiguousarray(array, np.uint8).view(np.int8)
         else:
-            data = typed(array, tensor_type(name), name)
+            data = convert(array, name)
         writer.add_tensor(name, data)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -161,6 +176,13 @@ def _seal(path: Path) -> None:
 
 def read_model(path: Path) -> Model:
     """Reads a model file; raises ValueError if version, type or checksum differ."""
+    return read_container(path, ARCHITECTURE, tensor_type)
+
+
+def read_container(
+    path: Path, architecture: str, type_of: Callable[[str], type[Any]]
+) -> Model:
+    """The same for a format whose tensors have the types type_of(name)."""
     reader = gguf.GGUFReader(path)
     keys: dict[str, Any] = {}
     for name, entry in reader.fields.items():
@@ -172,8 +194,8 @@ def read_model(path: Path) -> Model:
         if wanted is not None and entry.types != wanted:
             raise ValueError(f"{name}: type {entry.types}, expected {wanted}")
         keys[name] = _value(entry)
-    if keys.get("general.architecture") != ARCHITECTURE:
-        raise ValueError(f"{path}: architecture is not {ARCHITECTURE}")
+    if keys.get("general.architecture") != architecture:
+        raise ValueError(f"{path}: architecture is not {architecture}")
     if keys.get("atto.format_version") != FORMAT_VERSION:
         raise ValueError(f"{path}: format version is not {FORMAT_VERSION}")
     if keys.get(CHECKSUM_KEY) != file_checksum(path):
@@ -181,7 +203,7 @@ def read_model(path: Path) -> Model:
     tensors: dict[str, npt.NDArray[Any]] = {}
     for tensor in reader.tensors:
         data = np.array(tensor.data)
-        if data.dtype != np.dtype(tensor_type(tensor.name)):
+        if data.dtype != np.dtype(type_of(tensor.name)):
             raise ValueError(f"{tensor.name}: type {data.dtype.name}")
         tensors[tensor.name] = data
     return Model({k: v for k, v in keys.items() if k not in _WRITER_KEYS}, tensors)
