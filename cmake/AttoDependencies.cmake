@@ -1,7 +1,13 @@
-# Libraries of the host-only parts (tests, tools and benchmarks): the system's if it has
-# one, else a release pinned by its hash. The library itself needs none.
+# Libraries of the host-only parts (tests, tools, benchmarks) and of the SIMD
+# kernels: the system's if it has one, else a release pinned by its hash. A
+# scalar library needs none.
 
 include(FetchContent)
+
+# Libraries that tools/dev unpacked because the distribution's are too old.
+if(EXISTS ${PROJECT_SOURCE_DIR}/build/deps/usr)
+  list(APPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/build/deps/usr)
+endif()
 
 # Makes the CMake package `name` available: find_package first, then `url`.
 macro(atto_dependency name version url sha256)
