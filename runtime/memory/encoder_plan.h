@@ -59,8 +59,8 @@ constexpr EncoderPlan PlanEncoder(const EncoderShape& shape) noexcept {
       shape.input == Input::kText ? sizeof(Tokenizer) : 0;
   const std::uint8_t last = kEncoderSteps - 1;
   EncoderPlan plan;
-  plan.buffers[kBlockTable] = {
-      "block table", shape.blocks * sizeof(BlockWeights), 0, last, 0};
+  plan.buffers[kBlockTable] = {"block table",
+                               shape.blocks * sizeof(BlockWeights), 0, last, 0};
   plan.buffers[kResidual] = {"residual stream", n * d * sizeof(std::int16_t),
                              kEmbedStep, kPoolStep, 0};
   plan.buffers[kKeys] = {"keys", n * d, kKeysValuesStep, kFeedForwardStep, 0};

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -62,7 +62,8 @@ TEST_CASE("encoder: golden models, on every backend") {
     for (const Backend& backend : Backends()) {
       CAPTURE(backend.name);
       model.encoder.set_backend(backend);
-      for (const GoldenCase& golden : ReadGolden(std::string("models/") + name)) {
+      for (const GoldenCase& golden :
+           ReadGolden(std::string("models/") + name)) {
         CAPTURE(golden.name);
         CHECK(model.Run(golden.Values<std::int8_t>("input")) ==
               golden.Values<std::int16_t>("logits"));

@@ -12,8 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools" / "text"))
 
-if os.environ.get("ATTO_SANITIZE"):
-    raise unittest.SkipTest("Python cannot load a library with sanitizers")
 if "ATTO_BUILD_DIR" in os.environ:
     os.environ.setdefault(
         "ATTO_TEXT_LIB", os.environ["ATTO_BUILD_DIR"] + "/libatto_text.so"
