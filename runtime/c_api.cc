@@ -119,10 +119,10 @@ atto_status atto_text_classifier_init(void* memory, size_t memory_bytes,
   const std::size_t misalignment =
       reinterpret_cast<std::uintptr_t>(memory) % ATTO_ALIGNMENT;
   if (misalignment != 0) {
-    status = atto::Fail(&info, atto::Status::kMisaligned, "memory",
-                        "address must be a multiple of",
-                        static_cast<std::int64_t>(misalignment),
-                        ATTO_ALIGNMENT);
+    status =
+        atto::Fail(&info, atto::Status::kMisaligned, "memory",
+                   "address must be a multiple of",
+                   static_cast<std::int64_t>(misalignment), ATTO_ALIGNMENT);
     return Report(status, info, error);
   }
   auto* const made = new (memory) atto_text_classifier;

@@ -50,8 +50,8 @@ Status TextClassifier::Classify(Span<const char> text,
   Span<const std::int16_t> logits;
   const Status status = encoder_.Run(&logits);
   if (status != Status::kOk) return status;
-  const Span<std::uint16_t> scores(
-      encoder_.buffer<std::uint16_t>(kClassScores), logits.size());
+  const Span<std::uint16_t> scores(encoder_.buffer<std::uint16_t>(kClassScores),
+                                   logits.size());
   ClassScores(logits, scores);
   std::size_t best = 0;
   for (std::size_t i = 1; i < logits.size(); ++i) {

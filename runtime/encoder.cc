@@ -167,8 +167,7 @@ void Encoder::FeedForwardTile(const BlockWeights& block, std::size_t first,
   const EncoderShape& shape = model_.shape();
   const MatrixView<std::int16_t> x = residual().row_range(first, count);
   const MatrixView<std::int8_t> y = tile(kTileNorm, count, shape.d_model);
-  const MatrixView<std::int8_t> hidden =
-      tile(kTileHidden, count, shape.d_ffn);
+  const MatrixView<std::int8_t> hidden = tile(kTileHidden, count, shape.d_ffn);
   const Span<std::int8_t> flat(hidden.data(), count * shape.d_ffn);
   const bool post = shape.norm == Norm::kPost;
   if (post) backend_->layernorm_s16(block.attn_norm, x, x);
@@ -244,9 +243,8 @@ Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
   }
   Pool(*last_norm);
   std::int16_t* const result = buffer<std::int16_t>(kLogits);
-  backend_->matmul_s16(
-      model_.head(), tile(kPooled, 1, shape.d_model),
-      MatrixView<std::int16_t>(result, 1, shape.classes));
+  backend_->matmul_s16(model_.head(), tile(kPooled, 1, shape.d_model),
+                       MatrixView<std::int16_t>(result, 1, shape.classes));
   *logits = Span<const std::int16_t>(result, shape.classes);
   // The residual stream is spent: running again needs a new sequence.
   rows_ = 0;

@@ -24,7 +24,7 @@ struct AttentionRow {
   std::size_t head;
   std::size_t query;                // row of the query token
   Span<const std::int8_t> weights;  // [n] in [0, 127], relative to the largest
-  std::int32_t sum;                 // of the weights: probability = weight / sum
+  std::int32_t sum;  // of the weights: probability = weight / sum
 };
 
 // Hands out the attention rows of every block and head while the encoder runs.

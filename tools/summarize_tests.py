@@ -13,12 +13,17 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 
-def skip_reason(case: ElementTree.Element) -> str:
-    """Returns what the test itself said about being skipped."""
-    for line in (case.findtext("system-out") or "").splitlines():
-        if line.startswith("skipped: "):
-            return line.removeprefix("skipped: ")
-    return "gave no reason"
+def is_skipped(case: ElementTree.Element) -> bool:
+    """Tells a test that chose to be skipped from one that could not start."""
+    skipped = case.find("skipped")
+    return skipped is not None and "SKIP" in skipped.get("message", "")
+
+
+def skip_reasons(case: ElementTree.Element) -> list[str]:
+    """Returns what the test itself said about what it skipped."""
+    output = (case.findtext("system-out") or "").splitlines()
+    reasons = [line for line in output if line.startswith("skipped: ")]
+    return [line.removeprefix("skipped: ") for line in dict.fromkeys(reasons)]
 
 
 def summarize(files: list[Path]) -> tuple[list[str], int]:
@@ -30,9 +35,12 @@ def summarize(files: list[Path]) -> tuple[list[str], int]:
             name = f"{file.parent.name}: {case.get('name')}"
             if case.get("status") == "run":
                 passed += 1
-            elif case.find("skipped") is not None:
+                for reason in skip_reasons(case):
+                    lines.append(f"skipped a part of {name}: {reason}")
+            elif is_skipped(case):
                 skipped += 1
-                lines.append(f"skipped {name}: {skip_reason(case)}")
+                reasons = "; ".join(skip_reasons(case)) or "gave no reason"
+                lines.append(f"skipped {name}: {reasons}")
             else:
                 failed += 1
                 lines.append(f"failed  {name}")

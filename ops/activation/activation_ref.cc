@@ -28,8 +28,8 @@ void GeluS8Ref(unsigned fraction_bits, Span<std::int8_t> x) noexcept {
       kGeluTables[fraction_bits - kGeluMinFractionBits].below_relu;
   for (std::int8_t& value : x) {
     const std::int32_t q = value;
-    value = static_cast<std::int8_t>(q > 0 ? q - below_relu[q]
-                                           : -below_relu[-q]);
+    value =
+        static_cast<std::int8_t>(q > 0 ? q - below_relu[q] : -below_relu[-q]);
   }
 }
 

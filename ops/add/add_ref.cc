@@ -1,5 +1,4 @@
 #include "ops/add/add.h"
-
 #include "ops/base/fixed_point.h"
 
 namespace atto {

@@ -77,14 +77,13 @@ constexpr std::int32_t Exp2Mantissa(std::int32_t f) noexcept {
 // Legal: |a| <= 127 sum, 1 <= sum <= 65,535, 0 <= shift <= 6.
 // `MeanReciprocal` depends on the sum only: one division a row.
 struct MeanReciprocal {
-  unsigned left_shift;  // brings the sum to [2^15, 2^16)
+  unsigned left_shift;   // brings the sum to [2^15, 2^16)
   std::int32_t inverse;  // 2^30 / (sum << left_shift), at most 32,767
 };
 
 constexpr MeanReciprocal MakeMeanReciprocal(std::uint32_t sum) noexcept {
   const unsigned left_shift = 16 - BitLength(sum);
-  const std::uint32_t inverse =
-      (std::uint32_t{1} << 30) / (sum << left_shift);
+  const std::uint32_t inverse = (std::uint32_t{1} << 30) / (sum << left_shift);
   return {left_shift,
           inverse > 32767 ? 32767 : static_cast<std::int32_t>(inverse)};
 }

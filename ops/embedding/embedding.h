@@ -26,8 +26,7 @@ struct Embedding {
 // y[j] = clamp127(rdh16(sum of table[row][j] over `rows`, multiplier)).
 // rows [0..255], each < embedding.rows; y [width]. No row gives zeros.
 void EmbeddingSumS8Ref(const Embedding& embedding,
-                       Span<const std::uint16_t> rows,
-                       std::int8_t* y) noexcept;
+                       Span<const std::uint16_t> rows, std::int8_t* y) noexcept;
 
 }  // namespace atto
 

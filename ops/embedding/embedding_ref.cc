@@ -1,6 +1,5 @@
-#include "ops/embedding/embedding.h"
-
 #include "ops/base/fixed_point.h"
+#include "ops/embedding/embedding.h"
 
 namespace atto {
 

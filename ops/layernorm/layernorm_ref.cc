@@ -72,8 +72,7 @@ void LayerNormS8Ref(const LayerNorm& norm, MatrixView<const std::int16_t> x,
   for (std::size_t r = 0; r < x.rows(); ++r) {
     const RowStatistics row = Measure(norm, x.row(r));
     for (std::size_t i = 0; i < norm.d; ++i) {
-      y.row(r)[i] =
-          Quantise8(Normalise(norm, row, x.row(r)[i], i), norm.shift);
+      y.row(r)[i] = Quantise8(Normalise(norm, row, x.row(r)[i], i), norm.shift);
     }
   }
 }

@@ -4,8 +4,8 @@
 namespace atto {
 namespace {
 
-// One loop for the three results; `store(row, channel, u)` writes one. Two rows share each
-// load of a weight, which is what a core without SIMD pays for most.
+// One loop for the three results; `store(row, channel, u)` writes one. Two rows
+// share each load of a weight, which is what a core without SIMD pays for most.
 template <typename Store>
 void Matmul(const Linear& linear, MatrixView<const std::int8_t> x,
             const Store& store) noexcept {

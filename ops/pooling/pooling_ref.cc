@@ -1,6 +1,5 @@
-#include "ops/pooling/pooling.h"
-
 #include "ops/base/fixed_point.h"
+#include "ops/pooling/pooling.h"
 
 namespace atto {
 

@@ -46,8 +46,8 @@ constexpr void PlaceBuffers(MemoryPlan<kCount>* plan) noexcept {
   for (std::size_t round = 0; round < kCount; ++round) {
     std::size_t next = kCount;
     for (std::size_t i = 0; i < kCount; ++i) {
-      if (!placed[i] &&
-          (next == kCount || plan->buffers[i].bytes > plan->buffers[next].bytes)) {
+      if (!placed[i] && (next == kCount ||
+                         plan->buffers[i].bytes > plan->buffers[next].bytes)) {
         next = i;
       }
     }

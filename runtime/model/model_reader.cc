@@ -578,9 +578,9 @@ Status ModelReader::CheckTensors() noexcept {
     const Status status = CheckLayer(layer, 0);
     if (status != Status::kOk) return status;
   }
-  for (std::uint8_t block = 0; block < shape_.blocks; ++block) {
+  for (std::uint16_t block = 0; block < shape_.blocks; ++block) {
     for (std::uint8_t layer = kBlockLayers; layer < kLayerCount; ++layer) {
-      const Status status = CheckLayer(layer, block);
+      const Status status = CheckLayer(layer, static_cast<std::uint8_t>(block));
       if (status != Status::kOk) return status;
     }
   }

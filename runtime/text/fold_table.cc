@@ -72,10 +72,8 @@ bool IsLegalCell(const std::uint8_t* cell, std::uint32_t stride) noexcept {
 bool IsLegalEntry(const Entry& entry, const std::uint8_t* cells,
                   std::size_t cell_bytes) noexcept {
   switch (entry.kind) {
-    case kRemove:
-      return entry.flags == 0 && entry.argument == 0;
-    case kConstant:
-      return entry.flags <= 3 && IsLegalOutput(entry.argument);
+    case kRemove: return entry.flags == 0 && entry.argument == 0;
+    case kConstant: return entry.flags <= 3 && IsLegalOutput(entry.argument);
     case kOffset:
       if (entry.first + entry.count > 0x10000) return false;
       if (entry.flags > 7 || (entry.flags & 3) == 0) return false;
@@ -85,10 +83,8 @@ bool IsLegalEntry(const Entry& entry, const std::uint8_t* cells,
         }
       }
       return true;
-    case kLetters:
-      return entry.flags == 0 && entry.argument < kLettersPeriod;
-    case kDigits:
-      return entry.flags == 0 && entry.argument < 10;
+    case kLetters: return entry.flags == 0 && entry.argument < kLettersPeriod;
+    case kDigits: return entry.flags == 0 && entry.argument < 10;
     case kCells: {
       const std::uint32_t stride = entry.flags;
       if (stride == 0 || stride > FoldTable::kMaxOutput) return false;
@@ -100,8 +96,7 @@ bool IsLegalEntry(const Entry& entry, const std::uint8_t* cells,
       }
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -181,8 +176,7 @@ Fold FoldTable::Lookup(std::uint32_t code) const noexcept {
   if (index >= entry.count) return One(code, false);
   const std::uint32_t parity_flag = 1U << (index & 1U);
   switch (entry.kind) {
-    case kRemove:
-      return Fold();
+    case kRemove: return Fold();
     case kConstant:
       return One(entry.argument, (entry.flags & parity_flag) != 0);
     case kOffset:
@@ -193,10 +187,8 @@ Fold FoldTable::Lookup(std::uint32_t code) const noexcept {
       const std::uint32_t place = (index + entry.argument) % kLettersPeriod;
       return One('a' + place % kCapitals, place < kCapitals);
     }
-    case kDigits:
-      return One('0' + (index + entry.argument) % 10, false);
-    default:
-      break;
+    case kDigits: return One('0' + (index + entry.argument) % 10, false);
+    default: break;
   }
   const std::uint32_t stride = entry.flags;
   const std::uint8_t* cell = cells_ + entry.argument + index * stride;

@@ -1,5 +1,8 @@
 #include "runtime/text/tokenizer.h"
 
+#include "runtime/text/characters.h"
+#include "runtime/text/feature_hash.h"
+
 namespace atto {
 namespace {
 
@@ -52,6 +55,7 @@ constexpr std::size_t kMaxPhoneDigits = 15;  // ITU-T E.164
 constexpr std::size_t kMaxPhoneGap = 3;
 constexpr std::uint32_t kPhonePrefix = 4;  // digits
 constexpr std::size_t kLongDigits = 5;     // a run that is no part of a word
+constexpr std::size_t kMaxLabels = 8;      // of a domain name
 constexpr std::size_t kMaxUnit = 6;
 constexpr std::size_t kMaxWordDigits = 2;   // "2nite", "18yrs"
 constexpr std::size_t kMaxExactDigits = 4;  // numbers known by heart
@@ -66,130 +70,29 @@ constexpr char kCurrencyCodes[] = "rs gbp usd eur inr";
 constexpr char kUnits[] =
     "am pm st nd rd th k m x s hr hrs min mins yr yrs wk wks mb gb kg km";
 
-bool IsDigit(std::uint32_t c) noexcept { return c >= '0' && c <= '9'; }
-
-bool IsCurrency(std::uint32_t c) noexcept {
-  return c == '$' || (c >= 0xA2 && c <= 0xA5) || c == 0xE3F ||
-         (c >= 0x20A0 && c <= 0x20CF);
-}
-
-// Signs beyond ASCII, by block; the other code points beyond ASCII are letters.
-bool IsSymbol(std::uint32_t c) noexcept {
-  if (c < 0xC0) return c >= 0x80;
-  if (c == 0xD7 || c == 0xF7 || c == 0xE3F) return true;
-  if (c < 0x2000) return false;
-  return c < 0x2C00 || (c >= 0x2E00 && c < 0x2E80) ||
-         (c >= 0x3000 && c < 0x3040 && c != 0x3005 && c != 0x3006) ||
-         (c >= 0xE000 && c < 0xF900) || (c >= 0xFE10 && c < 0xFE70) ||
-         (c >= 0xFF00 && c < 0xFF66) || (c >= 0xFFE0 && c < 0x10000) ||
-         (c >= 0x1F000 && c < 0x1FC00) || c >= 0xF0000;
-}
-
-bool IsLetter(std::uint32_t c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 0x80 && !IsSymbol(c));
-}
-
-bool IsWordChar(std::uint32_t c) noexcept { return IsLetter(c) || IsDigit(c); }
-
-bool IsPunctuation(std::uint32_t c) noexcept {
-  return c > ' ' && c < 0x80 && !IsWordChar(c);
-}
-
-bool IsPhoneGap(std::uint32_t c) noexcept {
-  return c == ' ' || c == '-' || c == '.' || c == '(' || c == ')';
-}
-
-bool IsJoiner(std::uint32_t c) noexcept {
-  return c == ' ' || c == '.' || c == '-' || c == '_' || c == '*';
-}
-
-bool IsOneOf(std::uint32_t c, const char* list) noexcept {
-  for (; *list != '\0'; ++list) {
-    if (c == static_cast<std::uint8_t>(*list)) return true;
-  }
-  return false;
-}
-
-// FNV-1a, 32 bits (Fowler, Noll, Vo), over the kind and then UTF-8.
-std::uint32_t HashByte(std::uint32_t hash, std::uint32_t byte) noexcept {
-  return (hash ^ byte) * 16777619U;
-}
-
-std::uint32_t HashStart(std::uint32_t kind) noexcept {
-  return HashByte(2166136261U, kind);
-}
-
-std::uint32_t HashWord(std::uint32_t hash, std::uint32_t word) noexcept {
-  for (std::uint32_t shift = 0; shift < 32; shift += 8) {
-    hash = HashByte(hash, word >> shift & 0xFF);
-  }
-  return hash;
-}
-
 std::uint32_t HashClass(TokenClass token_class) noexcept {
   return HashByte(HashStart(kKindClass),
                   static_cast<std::uint32_t>(token_class));
 }
 
-std::uint32_t HashCode(std::uint32_t hash, std::uint32_t code) noexcept {
-  if (code < 0x80) return HashByte(hash, code);
-  if (code < 0x800) {
-    hash = HashByte(hash, 0xC0 | code >> 6);
-  } else {
-    if (code < 0x10000) {
-      hash = HashByte(hash, 0xE0 | code >> 12);
-    } else {
-      hash = HashByte(hash, 0xF0 | code >> 18);
-      hash = HashByte(hash, 0x80 | (code >> 12 & 0x3F));
-    }
-    hash = HashByte(hash, 0x80 | (code >> 6 & 0x3F));
-  }
-  return HashByte(hash, 0x80 | (code & 0x3F));
-}
-
-std::uint32_t HashText(std::uint32_t kind, const std::uint32_t* codes,
-                       std::size_t size) noexcept {
-  std::uint32_t hash = HashStart(kind);
-  for (std::size_t i = 0; i < size; ++i) hash = HashCode(hash, codes[i]);
-  return hash;
-}
-
-// The final mix of MurmurHash3 (Appleby), so that the high bits are well mixed.
-std::uint32_t Mix(std::uint32_t hash) noexcept {
-  hash ^= hash >> 16;
-  hash *= 0x85EBCA6BU;
-  hash ^= hash >> 13;
-  hash *= 0xC2B2AE35U;
-  return hash ^ hash >> 16;
-}
-
 // What a digit or sign stands for in leetspeak; other characters as they are.
 std::uint32_t Unleet(std::uint32_t c) noexcept {
   switch (c) {
-    case '0':
-      return 'o';
+    case '0': return 'o';
     case '1':
     case '!':
-    case '|':
-      return 'l';
+    case '|': return 'l';
     case '3':
-    case kEuro:
-      return 'e';
+    case kEuro: return 'e';
     case '4':
-    case '@':
-      return 'a';
+    case '@': return 'a';
     case '5':
-    case '$':
-      return 's';
+    case '$': return 's';
     case '6':
-    case '9':
-      return 'g';
-    case '7':
-      return 't';
-    case '8':
-      return 'b';
-    default:
-      return c;
+    case '9': return 'g';
+    case '7': return 't';
+    case '8': return 'b';
+    default: return c;
   }
 }
 
@@ -370,20 +273,16 @@ bool Tokenizer::TakesSign(std::size_t at, const WordFacts& facts) noexcept {
   const std::uint32_t last = Code(at - 1);
   const std::uint32_t next = Code(at + 1);
   switch (Code(at)) {
-    case '@':
-      return IsLetter(next) || next == '$';
+    case '@': return IsLetter(next) || next == '$';
     case '$':
-    case kEuro:
-      return IsDigit(last) ? IsLetter(next) : !IsDigit(next);
-    case '|':
-      return IsLetter(last) && IsLetter(next);
+    case kEuro: return IsDigit(last) ? IsLetter(next) : !IsDigit(next);
+    case '|': return IsLetter(last) && IsLetter(next);
     case '!':
       // "w!n", but not "you!To" or "no!way": few letters, the last of them a
       // consonant, and no new sentence.
       return facts.letters == at && at <= 2 && !IsOneOf(last, "aeiouy") &&
              IsLetter(next) && (!Has(at + 1, kUpper) || Has(at - 1, kUpper));
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -414,7 +313,7 @@ std::size_t Tokenizer::MatchDomain(std::size_t at,
         known_end = end;
       }
     }
-    if (Code(end) != '.') break;
+    if (Code(end) != '.' || labels == kMaxLabels) break;
     previous = begin;
     previous_length = length;
     begin = end + 1;

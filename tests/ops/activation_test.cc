@@ -38,8 +38,8 @@ TEST_CASE("activation: GELU is within 0.67 of its unit and 0.07 of exact") {
       CAPTURE(q);
       const double x = std::ldexp(q, -static_cast<int>(bits));
       const double exact = 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-      const double error =
-          std::abs(GeluOne(q, bits) - std::ldexp(exact, static_cast<int>(bits)));
+      const double error = std::abs(GeluOne(q, bits) -
+                                    std::ldexp(exact, static_cast<int>(bits)));
       CHECK(error <= 0.67);
       CHECK(std::ldexp(error, -static_cast<int>(bits)) <= 0.07);
     }

@@ -26,8 +26,7 @@ TEST_CASE("embedding: golden vectors") {
     for (const Backend& backend : testing::RunnableBackends()) {
       CAPTURE(backend.name);
       std::vector<std::int8_t> y(embedding.width, 99);
-      backend.embedding_sum_s8(embedding, {rows.data(), rows.size()},
-                               y.data());
+      backend.embedding_sum_s8(embedding, {rows.data(), rows.size()}, y.data());
       CHECK(y == golden.Values<std::int8_t>("y"));
     }
   }

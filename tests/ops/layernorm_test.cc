@@ -34,8 +34,7 @@ TEST_CASE("layernorm: golden vectors") {
       std::vector<std::int8_t> s8(x.size());
       auto s16 = x;  // in place
       backend.layernorm_s8(norm, {x.data(), rows, d}, {s8.data(), rows, d});
-      backend.layernorm_s16(norm, {s16.data(), rows, d},
-                            {s16.data(), rows, d});
+      backend.layernorm_s16(norm, {s16.data(), rows, d}, {s16.data(), rows, d});
       CHECK(s8 == golden.Values<std::int8_t>("layernorm_s8"));
       CHECK(s16 == golden.Values<std::int16_t>("layernorm_s16"));
       // The int8 result is the int16 one with its fraction bits dropped.

@@ -44,8 +44,7 @@ TEST_CASE("class scores: golden vectors") {
     CAPTURE(golden.name);
     const auto logits = golden.Values<std::int16_t>("logits");
     std::vector<std::uint16_t> scores(logits.size());
-    ClassScores({logits.data(), logits.size()},
-                {scores.data(), scores.size()});
+    ClassScores({logits.data(), logits.size()}, {scores.data(), scores.size()});
     CHECK(scores == golden.Values<std::uint16_t>("scores"));
   }
 }

@@ -7,12 +7,12 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                          \
-  do {                                                            \
-    if (!(condition)) {                                           \
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (!(condition)) {                                              \
       printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                 \
-    }                                                             \
+      ++failures;                                                    \
+    }                                                                \
   } while (0)
 
 enum { kModelBytes = 65536, kArenaBytes = 65536 };
@@ -92,10 +92,9 @@ int main(void) {
   CHECK(atto_text_classifier_init(memory + 1, ATTO_TEXT_CLASSIFIER_BYTES, model,
                                   model_bytes, arena, arena_bytes, &classifier,
                                   NULL) == ATTO_MISALIGNED);
-  CHECK(atto_text_classifier_init(memory, ATTO_TEXT_CLASSIFIER_BYTES, model,
-                                  model_bytes, arena, arena_bytes - 1,
-                                  &classifier,
-                                  &error) == ATTO_BUFFER_TOO_SMALL);
+  CHECK(atto_text_classifier_init(
+            memory, ATTO_TEXT_CLASSIFIER_BYTES, model, model_bytes, arena,
+            arena_bytes - 1, &classifier, &error) == ATTO_BUFFER_TOO_SMALL);
   CHECK(strcmp(error.subject, "arena") == 0);
   CHECK(error.expected == (int64_t)arena_bytes);
   CHECK(classifier == NULL);

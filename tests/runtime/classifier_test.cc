@@ -70,8 +70,8 @@ TEST_CASE("classifier: the result is whole and repeats exactly") {
     REQUIRE(loaded.classifier.Classify(
                 std::string("meet me at the station at noon").c_str(),
                 &again) == Status::kOk);
-    CHECK(std::vector<std::int16_t>(again.logits.begin(),
-                                    again.logits.end()) == logits);
+    CHECK(std::vector<std::int16_t>(again.logits.begin(), again.logits.end()) ==
+          logits);
   }
 }
 

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <vector>
 

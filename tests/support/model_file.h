@@ -19,7 +19,7 @@
 #include "ops/base/span.h"
 #include "runtime/model/shape.h"
 
-namespace atto::test {
+namespace atto::testing {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -74,9 +74,9 @@ inline std::uint32_t TestCrc32(const std::uint8_t* data, std::size_t size) {
 
 // Bytes at an address that is a multiple of 4096 plus `misalignment`, of
 // exactly their size, so that a sanitizer sees the first byte beyond.
-class AlignedBytes {
+class FileBytes {
  public:
-  explicit AlignedBytes(const Bytes& bytes, std::size_t misalignment = 0)
+  explicit FileBytes(const Bytes& bytes, std::size_t misalignment = 0)
       : memory_(static_cast<std::uint8_t*>(::operator new(
             bytes.size() + misalignment, std::align_val_t{kAlignment}))),
         data_(memory_.get() + misalignment),
@@ -113,6 +113,19 @@ struct Tensor {
   Bytes data;
   std::int64_t offset_error = 0;  // added to the right offset
 };
+
+inline std::size_t ElementBytes(std::uint32_t type) {
+  return type == kDataI8 ? 1 : type == kDataI16 ? 2 : 4;
+}
+
+// Makes the data as long as type and dimensions say.
+inline void ResizeData(Tensor* tensor) {
+  std::size_t bytes = ElementBytes(tensor->type);
+  for (const std::uint64_t size : tensor->dims) {
+    bytes *= static_cast<std::size_t>(size);
+  }
+  tensor->data.resize(bytes);
+}
 
 inline Key StringKey(const std::string& name, const std::string& text) {
   Key key{name, kValueString, {}};
@@ -379,7 +392,7 @@ class RandomModel {
                  std::int64_t max) {
     std::uint64_t count = 1;
     for (const std::uint64_t size : dims) count *= size;
-    const int bytes = type == kDataI8 ? 1 : type == kDataI16 ? 2 : 4;
+    const int bytes = static_cast<int>(ElementBytes(type));
     Tensor tensor{name, type, std::move(dims), {}, 0};
     for (std::uint64_t i = 0; i < count; ++i) {
       // The ends of the range are legal: they are drawn often.
@@ -437,19 +450,21 @@ inline ModelFile MakeModel(const ModelOptions& options) {
   return RandomModel::Make(options);
 }
 
-// The smallest model with every kind of key and tensor that can go together:
-// text, positions, pre-norm, GELU, mean pooling.
-inline ModelFile MakeSmallModel() {
+// A small model with every kind of key and tensor that can go together: text,
+// positions, pre-norm, GELU, mean pooling.
+inline ModelFile MakeSmallModel(std::uint16_t blocks = 2) {
   ModelOptions options;
   options.shape = SmallShape();
+  options.shape.blocks = blocks;
   options.positions = true;
   return MakeModel(options);
 }
 
 // The other kinds: audio, no positions, post-norm, ReLU, class token.
-inline ModelFile MakeOtherSmallModel() {
+inline ModelFile MakeOtherSmallModel(std::uint16_t blocks = 2) {
   ModelOptions options;
   options.shape = SmallShape();
+  options.shape.blocks = blocks;
   options.shape.input = Input::kAudio;
   options.shape.norm = Norm::kPost;
   options.shape.activation = Activation::kRelu;
@@ -457,6 +472,6 @@ inline ModelFile MakeOtherSmallModel() {
   return MakeModel(options);
 }
 
-}  // namespace atto::test
+}  // namespace atto::testing
 
 #endif  // ATTO_TESTS_SUPPORT_MODEL_FILE_H_

@@ -1,11 +1,9 @@
 // atto attention: which words the model looked at.
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "tools/cli/attention_view.h"
@@ -15,14 +13,6 @@
 
 namespace atto::cli {
 namespace {
-
-struct Options {
-  std::string model;
-  std::string text;
-  std::optional<std::string> html;
-  std::optional<std::size_t> block;  // from 1
-  std::optional<std::size_t> head;   // from 1
-};
 
 // Rows arrive in the order of the work, so every map grows from its end.
 void Collect(void* context, const AttentionRow& row) {
@@ -54,11 +44,11 @@ AttentionView Look(Session* session, const std::string& text) {
   view.score = ScoreToFloat(result.score);
   view.cut_tokens = result.cut_tokens;
   if (shape.pooling == Pooling::kClass) view.words.push_back("[class]");
-  Tokenizer tokenizer = session->Tokenize(text);
+  const std::string_view source = text;
+  Tokenizer tokenizer = session->Tokenize(source);
   Token token;
   for (std::size_t i = 0; i < result.tokens && tokenizer.Next(&token); ++i) {
-    view.words.push_back(
-        Printable(std::string_view(text).substr(token.offset, token.length)));
+    view.words.push_back(Printable(source.substr(token.offset, token.length)));
   }
   return view;
 }
@@ -102,14 +92,16 @@ void Print(const AttentionView& view, std::size_t block,
 // A number from 1 to `count`, as an index.
 std::size_t ToIndex(const char* option, std::size_t number, std::size_t count) {
   if (number < 1 || number > count) {
-    throw CLI::ValidationError(option, "must be 1 to " + std::to_string(count) +
-                                           " for this model, not " +
-                                           std::to_string(number));
+    throw UsageError(std::string(option) + ": must be 1 to " +
+                     std::to_string(count) + " for this model, not " +
+                     std::to_string(number));
   }
   return number - 1;
 }
 
-void Run(const Options& options) {
+}  // namespace
+
+void ShowAttention(const AttentionOptions& options) {
   Session session(options.model);
   const EncoderShape& shape = session.shape();
   const std::size_t block =
@@ -119,40 +111,12 @@ void Run(const Options& options) {
   const AttentionView view = Look(&session, options.text);
   if (options.html) {
     WriteText(*options.html, MakeAttentionPage(view));
-    std::printf("%s: %zu blocks of %zu heads over %zu tokens\n",
+    std::printf("%s: blocks %zu, heads %zu, tokens %zu\n",
                 options.html->c_str(), view.blocks.size(),
                 view.blocks.front().size(), view.words.size());
   } else {
     Print(view, block, head);
   }
-}
-
-}  // namespace
-
-void AddAttention(CLI::App* app) {
-  CLI::App* const command = app->add_subcommand(
-      "attention", "Show which words a model looks at in a message");
-  const auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Model file (.gguf)")
-      ->required()
-      ->type_name("");
-  command->add_option("TEXT", options->text, "The message")
-      ->required()
-      ->type_name("");
-  command
-      ->add_option("--html", options->html,
-                   "Write a page with all heads side by side instead")
-      ->type_name("FILE");
-  command
-      ->add_option("--block", options->block,
-                   "Block to draw in the terminal, from 1 (default: the last)")
-      ->type_name("N");
-  command
-      ->add_option("--head", options->head,
-                   "Head to draw in the terminal, from 1 (default: all, and "
-                   "their mean)")
-      ->type_name("N");
-  command->callback([options] { Run(*options); });
 }
 
 }  // namespace atto::cli

@@ -1,12 +1,10 @@
 // atto classify: a label for every message.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -19,21 +17,12 @@
 namespace atto::cli {
 namespace {
 
-struct Options {
-  std::string model;
-  std::vector<std::string> inputs;
-  bool json = false;
-  std::optional<double> threshold;
-  std::optional<std::string> positive;
-  unsigned repeat = 1;
-};
-
 class Classifier {
  public:
-  explicit Classifier(const Options& options)
+  explicit Classifier(const ClassifyOptions& options)
       : options_(options),
         session_(options.model),
-        positive_(session_.LabelIndex(options.positive)),
+        positive_(session_.LabelIndex(options.decision.positive)),
         counts_(session_.labels().size()) {
     label_columns_ = Columns("label");
     for (const std::string& label : session_.labels()) {
@@ -63,7 +52,7 @@ class Classifier {
     }
     ++messages_;
     const std::size_t label =
-        has_tokens ? Decide(result, positive_, options_.threshold) : 0;
+        has_tokens ? Decide(result, positive_, options_.decision.threshold) : 0;
     if (!has_tokens) {
       ++without_tokens_;
     } else {
@@ -161,7 +150,7 @@ class Classifier {
         CutToColumns(Printable(text), columns).c_str(), notes.c_str());
   }
 
-  const Options& options_;
+  const ClassifyOptions& options_;
   Session session_;
   std::size_t positive_;
   std::size_t label_columns_;
@@ -172,7 +161,9 @@ class Classifier {
   double microseconds_ = 0;
 };
 
-void Run(const Options& options) {
+}  // namespace
+
+void Classify(const ClassifyOptions& options) {
   Classifier classifier(options);
   classifier.PrintHeader();
   const std::vector<std::string>& inputs = options.inputs;
@@ -194,39 +185,6 @@ void Run(const Options& options) {
     for (const std::string& text : inputs) classifier.Add(text);
   }
   classifier.PrintSummary();
-}
-
-}  // namespace
-
-void AddClassify(CLI::App* app) {
-  CLI::App* const command = app->add_subcommand(
-      "classify", "Label messages: arguments, a file, or standard input");
-  const auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Model file (.gguf)")
-      ->required()
-      ->type_name("");
-  command
-      ->add_option("TEXT", options->inputs,
-                   "Messages; or one file, or - for standard input (the "
-                   "default), with a "
-                   "message a line")
-      ->type_name("");
-  command->add_flag("--json", options->json, "Print one JSON object a message");
-  command
-      ->add_option("--threshold", options->threshold,
-                   "Give the positive label exactly from this score on, 0 to 1")
-      ->type_name("X")
-      ->check(CLI::Range(0.0, 1.0).description(""));
-  command
-      ->add_option("--positive", options->positive,
-                   "The positive label (default: the model's last)")
-      ->type_name("LABEL");
-  command
-      ->add_option("--repeat", options->repeat,
-                   "Run each message so often and report the fastest time")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 1000000U).description(""));
-  command->callback([options] { Run(*options); });
 }
 
 }  // namespace atto::cli

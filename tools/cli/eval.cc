@@ -1,10 +1,8 @@
 // atto eval: the figures of a model on labelled messages.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -17,14 +15,6 @@
 
 namespace atto::cli {
 namespace {
-
-struct Options {
-  std::string model;
-  std::string file;
-  bool json = false;
-  std::optional<double> threshold;
-  std::optional<std::string> positive;
-};
 
 struct Evaluation {
   Confusion confusion;
@@ -105,7 +95,7 @@ void PrintJson(const Evaluation& evaluation,
   std::puts(json.dump().c_str());
 }
 
-void PrintText(const Evaluation& evaluation, const Options& options,
+void PrintText(const Evaluation& evaluation, const EvalOptions& options,
                const std::vector<std::string>& labels, std::size_t positive) {
   const Metrics& metrics = evaluation.metrics;
   std::printf("%s on %s: %s messages, positive label '%s'\n\n",
@@ -151,42 +141,19 @@ void PrintText(const Evaluation& evaluation, const Options& options,
   }
 }
 
-void Run(const Options& options) {
+}  // namespace
+
+void Eval(const EvalOptions& options) {
   Session session(options.model);
-  const std::size_t positive = session.LabelIndex(options.positive);
+  const std::size_t positive = session.LabelIndex(options.decision.positive);
   const std::vector<LabelledText> rows = ReadTsv(options.file);
-  const Evaluation evaluation =
-      Evaluate(&session, rows, options.file, positive, options.threshold);
+  const Evaluation evaluation = Evaluate(&session, rows, options.file, positive,
+                                         options.decision.threshold);
   if (options.json) {
     PrintJson(evaluation, session.labels(), positive);
   } else {
     PrintText(evaluation, options, session.labels(), positive);
   }
-}
-
-}  // namespace
-
-void AddEval(CLI::App* app) {
-  CLI::App* const command =
-      app->add_subcommand("eval", "Measure a model on labelled messages");
-  const auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Model file (.gguf)")
-      ->required()
-      ->type_name("");
-  command->add_option("FILE", options->file, "File of 'label TAB text' lines")
-      ->required()
-      ->type_name("");
-  command->add_flag("--json", options->json, "Print one JSON object");
-  command
-      ->add_option("--threshold", options->threshold,
-                   "Give the positive label exactly from this score on, 0 to 1")
-      ->type_name("X")
-      ->check(CLI::Range(0.0, 1.0).description(""));
-  command
-      ->add_option("--positive", options->positive,
-                   "The positive label (default: the model's last)")
-      ->type_name("LABEL");
-  command->callback([options] { Run(*options); });
 }
 
 }  // namespace atto::cli

@@ -20,6 +20,12 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The same for options that do not fit the model.
+class UsageError : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 // Bytes whose first one is aligned to 16, as models and arenas must be.
 class AlignedBytes {
  public:

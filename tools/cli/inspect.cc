@@ -1,8 +1,7 @@
 // atto inspect: what is in a model file, and what it costs.
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,11 +14,6 @@
 
 namespace atto::cli {
 namespace {
-
-struct Options {
-  std::string model;
-  bool json = false;
-};
 
 // Tensors that belong together.
 struct Group {
@@ -106,12 +100,14 @@ void PrintJson(const Model& model, const std::vector<Group>& groups) {
   json["parameters"] = Parameters(groups);
   json["macs_per_token"] = MultiplyAdds(shape, shape.tokens) / shape.tokens;
   json["file_bytes"] = model.file().size();
-  json["arena_bytes"] = ArenaBytes(shape);
+  // The plan of a microcontroller: scalar kernels, weights read in place.
+  json["arena_bytes"] = ArenaBytes(shape, kRefMemory);
+  json["arena_bytes_of_this_build"] = ArenaBytes(shape);
   json["checksum"] = ChecksumText(model.checksum());
   for (const Group& group : groups) {
     json["tensor_bytes"][group.name] = group.bytes;
   }
-  const EncoderPlan plan = PlanEncoder(shape);
+  const EncoderPlan plan = PlanEncoder(shape, kRefMemory);
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.bytes == 0) continue;
     json["arena"].push_back({{"name", buffer.name},
@@ -133,10 +129,11 @@ void PrintText(const Model& model, const std::vector<Group>& groups) {
               ToString(model.name()).c_str(), InputName(shape.input),
               shape.classes, labels.c_str());
   std::printf(
-      "shape       %u blocks, d_model %u, %u heads of %u, d_ffn %u, up to %u "
+      "shape       %u block%s, d_model %u, %u head%s of %u, d_ffn %u, up to %u "
       "tokens\n",
-      shape.blocks, shape.d_model, shape.heads, shape.d_model / shape.heads,
-      shape.d_ffn, shape.tokens);
+      shape.blocks, shape.blocks == 1 ? "" : "s", shape.d_model, shape.heads,
+      shape.heads == 1 ? "" : "s", shape.d_model / shape.heads, shape.d_ffn,
+      shape.tokens);
   std::printf("            %s-norm, %s, %s pooling, input rows of %u\n",
               NormName(shape.norm), ActivationName(shape.activation),
               PoolingName(shape.pooling), shape.d_input);
@@ -155,20 +152,25 @@ void PrintText(const Model& model, const std::vector<Group>& groups) {
     std::printf(
         "  %-26s %9s  %5s %%  %s\n", group.name.c_str(),
         Grouped(group.bytes).c_str(), Fixed(100 * share, 1).c_str(),
-        std::string(static_cast<std::size_t>(30 * share + 0.5), '#').c_str());
+        std::string(static_cast<std::size_t>(std::lround(30 * share)), '#')
+            .c_str());
   }
 
   // PlanEncoder's steps, in order.
   static_assert(kEncoderSteps == 6, "name every step");
   const std::vector<std::string> steps = {"embed",    "keys/val", "attend",
                                           "feed-fwd", "pool",     "head"};
-  const EncoderPlan plan = PlanEncoder(shape);
-  std::printf("\nArena: %s bytes of caller's memory, shared over time\n\n%s",
-              Grouped(plan.bytes).c_str(),
-              DrawArena(plan.buffers, plan.bytes, steps).c_str());
+  const EncoderPlan plan = PlanEncoder(shape, kRefMemory);
+  std::printf(
+      "\nArena: %s bytes of caller's memory, shared over time (%s where SIMD "
+      "kernels of\nthis build pack the weights)\n\n%s",
+      Grouped(plan.bytes).c_str(), Grouped(ArenaBytes(shape)).c_str(),
+      DrawArena(plan.buffers, plan.bytes, steps).c_str());
 }
 
-void Run(const Options& options) {
+}  // namespace
+
+void Inspect(const InspectOptions& options) {
   AlignedBytes file = ReadBytes(options.model);
   ErrorInfo error;
   EncoderShape shape;
@@ -185,19 +187,6 @@ void Run(const Options& options) {
   } else {
     PrintText(model, groups);
   }
-}
-
-}  // namespace
-
-void AddInspect(CLI::App* app) {
-  CLI::App* const command = app->add_subcommand(
-      "inspect", "Show a model's shape, size, work and memory plan");
-  const auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Model file (.gguf)")
-      ->required()
-      ->type_name("");
-  command->add_flag("--json", options->json, "Print one JSON object");
-  command->callback([options] { Run(*options); });
 }
 
 }  // namespace atto::cli

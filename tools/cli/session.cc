@@ -32,7 +32,10 @@ Session::Session(const std::string& path)
   EncoderShape shape;
   error.status = Model::ReadShape(file_.bytes(), &shape, &error);
   if (error.status != Status::kOk) Refuse(path, error);
-  arena_ = AlignedBytes(ArenaBytes(shape));
+  const Backend* const backend = DefaultBackend();
+  if (backend != nullptr) {
+    arena_ = AlignedBytes(ArenaBytes(shape, backend->memory));
+  }
   error.status = classifier_.Init(file_.bytes(), arena_.bytes(), &error);
   if (error.status != Status::kOk) Refuse(path, error);
   labels_ = LabelsOf(model());

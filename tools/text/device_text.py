@@ -155,8 +155,7 @@ class DeviceTokenizer:
     def tokenize(self, text: str | bytes, max_tokens: int | None = None) -> Tokens:
         """Tokenizes a text; tokens beyond `max_tokens` are only counted."""
         data = as_bytes(text)
-        # A source byte becomes at most three characters (U+247D, a letter in
-        # three bytes, for example, becomes up to eight), each at most one token.
+        # A code point becomes at most eight characters, a character one token.
         limit = 8 * len(data) if max_tokens is None else max_tokens
         capacity = min(limit, 256)
         while True:

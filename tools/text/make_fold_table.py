@@ -10,6 +10,7 @@ confusables in the PyPI package `confusable_homoglyphs`.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import struct
 import sys
@@ -300,8 +301,6 @@ class Entry:
 def load_confusables() -> dict[str, list[str]]:
     """Reads the look-alikes of every ASCII letter and digit."""
     try:
-        import json
-
         import confusable_homoglyphs
     except ImportError:
         raise SystemExit(
@@ -498,9 +497,7 @@ def runs_from(
                 end, index = start, 0
                 capital = head.upper and head.text.isalpha()
                 while (
-                    end < len(codes)
-                    and index < MAX_RUN
-                    and codes[end] == first + index
+                    end < len(codes) and index < MAX_RUN and codes[end] == first + index
                 ):
                     fold = folds[codes[end]]
                     if (
@@ -612,8 +609,8 @@ def collect_folds() -> dict[int, Fold]:
     return folds
 
 
-def write_header(table: bytes, path: Path) -> None:
-    """Writes the table as a C++ header."""
+def header_lines(table: bytes) -> list[str]:
+    """The table as the lines of a C++ header."""
     lines = [
         "// Made by tools/text/make_fold_table.py from Unicode "
         f"{unicodedata.unidata_version}. Do not edit.",
@@ -630,16 +627,14 @@ def write_header(table: bytes, path: Path) -> None:
     for i in range(0, len(table), 16):
         row = ", ".join(str(b) for b in table[i : i + 16])
         lines.append(f"    {row},")
-    lines += [
+    return lines + [
         "};",
         "// clang-format on",
         "",
         "}  // namespace atto",
         "",
         "#endif  // ATTO_TOOLS_TEXT_FOLD_TABLE_DATA_H_",
-        "",
     ]
-    path.write_text("\n".join(lines), encoding="ascii")
 
 
 def main() -> int:
@@ -661,14 +656,17 @@ def main() -> int:
         return 1
     try:
         if args.output.suffix == ".h":
-            write_header(table, args.output)
+            lines = header_lines(table)
+            args.output.write_text("\n".join(lines) + "\n", encoding="ascii")
         else:
             args.output.write_bytes(table)
     except OSError as error:
         print(f"make_fold_table: {error}", file=sys.stderr)
         return 1
     entries = struct.unpack_from("<H", table, 4)[0]
-    print(f"{args.output}: {len(folds)} code points, {entries} entries, {len(table)} bytes")
+    print(
+        f"{args.output}: {len(folds)} code points, {entries} entries, {len(table)} bytes"
+    )
     return 0
 
 

@@ -30,7 +30,7 @@ SECOND_DOMAINS = "co com org net gov ac edu".split()
 CODES = "rs|gbp|usd|eur|inr"
 UNITS = "am pm st nd rd th k m x s hr hrs min mins yr yrs wk wks mb gb kg km".split()
 PLAIN = ".,'\"-_:;()/"
-LEET = str.maketrans("01!|3\u20ac4@5$6978", "olllee" + "aassggtb")
+LEET = str.maketrans("01!|3\u20ac4@5$6978", "ollleeaassggtb")
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"'}
 
 
@@ -336,7 +336,7 @@ class ReferenceTokenizer:
     # Patterns on the window.
 
     def _domain(self, begin: int, any_labels: int) -> int:
-        match = re.compile(rf"{LABEL}(?:\.{LABEL})*").match(self._window, begin)
+        match = re.compile(rf"{LABEL}(?:\.{LABEL}){{0,7}}").match(self._window, begin)
         if not match:
             return 0
         labels = match[0].split(".")
@@ -452,7 +452,13 @@ class ReferenceTokenizer:
         return self._punctuation()
 
     def _address(
-        self, token_class: int, begin: int, host: int, host_end: int, end: int, shape: int
+        self,
+        token_class: int,
+        begin: int,
+        host: int,
+        host_end: int,
+        end: int,
+        shape: int,
     ) -> int:
         self._begin(token_class, shape)
         pieces = list(re.compile(f"{CHAR}+").finditer(self._window, begin, end))

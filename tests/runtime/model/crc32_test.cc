@@ -20,15 +20,15 @@ TEST_CASE("the check value of CRC-32 is that of the catalogue") {
 TEST_CASE("every byte gives what the definition bit by bit gives") {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint8_t bytes[2] = {static_cast<std::uint8_t>(byte), 0x5A};
-    CHECK(Crc32(bytes) == test::TestCrc32(bytes, sizeof(bytes)));
+    CHECK(Crc32(bytes) == testing::TestCrc32(bytes, sizeof(bytes)));
   }
 }
 
 TEST_CASE("bytes may come in parts") {
-  test::Bytes bytes;
-  for (unsigned i = 0; i < 100; ++i) test::Append(&bytes, i * i, 1);
+  testing::Bytes bytes;
+  for (unsigned i = 0; i < 100; ++i) testing::Append(&bytes, i * i, 1);
   const Span<const std::uint8_t> all(bytes.data(), bytes.size());
-  const std::uint32_t expected = test::TestCrc32(bytes.data(), bytes.size());
+  const std::uint32_t expected = testing::TestCrc32(bytes.data(), bytes.size());
   for (std::size_t cut = 0; cut <= all.size(); ++cut) {
     const std::uint32_t head = Crc32(all.subspan(0, cut));
     CHECK(Crc32(all.subspan(cut, all.size() - cut), head) == expected);

@@ -22,7 +22,7 @@ struct Reading {
   std::vector<GgufTensor> tensors;
 };
 
-Reading Read(const test::AlignedBytes& bytes) {
+Reading Read(const testing::FileBytes& bytes) {
   Reading reading;
   GgufReader reader;
   const auto failed = [&](Status status) {
@@ -45,35 +45,36 @@ Reading Read(const test::AlignedBytes& bytes) {
   return reading;
 }
 
-Reading Read(const test::Bytes& bytes) {
-  return Read(test::AlignedBytes(bytes));
+Reading Read(const testing::Bytes& bytes) {
+  return Read(testing::FileBytes(bytes));
 }
 
-Reading Read(const test::ModelFile& file) { return Read(file.Build()); }
+Reading Read(const testing::ModelFile& file) { return Read(file.Build()); }
 
 // A file with one key of every type and two tensors.
-test::ModelFile MakeFile() {
-  test::ModelFile file;
-  file.keys.push_back(test::StringKey("text", "abc"));
-  file.keys.push_back(test::StringKey("empty", ""));
-  file.keys.push_back(test::StringsKey("texts", {"a", "", "bc"}));
+testing::ModelFile MakeFile() {
+  testing::ModelFile file;
+  file.keys.push_back(testing::StringKey("text", "abc"));
+  file.keys.push_back(testing::StringKey("empty", ""));
+  file.keys.push_back(testing::StringsKey("texts", {"a", "", "bc"}));
   constexpr int kBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   for (std::uint32_t type = 0; type < 13; ++type) {
     if (kBytes[type] == 0) continue;
     const std::string name = "type" + std::to_string(type);
-    test::Key key{name, type, {}};
-    test::Append(&key.value, 7, kBytes[type]);
+    testing::Key key{name, type, {}};
+    testing::Append(&key.value, 7, kBytes[type]);
     file.keys.push_back(key);
     file.keys.push_back(
-        test::ArrayKey(name + "s", type, kBytes[type], {1, 2, 3}));
+        testing::ArrayKey(name + "s", type, kBytes[type], {1, 2, 3}));
   }
   file.tensors.push_back(
-      {"one", test::kDataI8, {3, 5}, test::Bytes(15, 0x11), 0});
-  file.tensors.push_back({"two", test::kDataI32, {2}, test::Bytes(8, 0x22), 0});
+      {"one", testing::kDataI8, {3, 5}, testing::Bytes(15, 0x11), 0});
   file.tensors.push_back(
-      {"three", test::kDataF32, {1, 2, 1, 2}, test::Bytes(16, 0x33), 0});
+      {"two", testing::kDataI32, {2}, testing::Bytes(8, 0x22), 0});
   file.tensors.push_back(
-      {"four", test::kDataI16, {7}, test::Bytes(14, 0x44), 0});
+      {"three", testing::kDataF32, {1, 2, 1, 2}, testing::Bytes(16, 0x33), 0});
+  file.tensors.push_back(
+      {"four", testing::kDataI16, {7}, testing::Bytes(14, 0x44), 0});
   return file;
 }
 
@@ -87,8 +88,8 @@ TEST_CASE("numbers are little-endian at any address") {
 }
 
 TEST_CASE("a file gives back what was written") {
-  const test::ModelFile file = MakeFile();
-  const test::AlignedBytes bytes(file.Build());
+  const testing::ModelFile file = MakeFile();
+  const testing::FileBytes bytes(file.Build());
   const Reading reading = Read(bytes);
   REQUIRE(reading.result == "ok");
   REQUIRE(reading.keys.size() == file.keys.size());
@@ -98,7 +99,7 @@ TEST_CASE("a file gives back what was written") {
   REQUIRE(reading.tensors.size() == file.tensors.size());
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
     const GgufTensor& found = reading.tensors[i];
-    const test::Tensor& written = file.tensors[i];
+    const testing::Tensor& written = file.tensors[i];
     CHECK(Text(found.name) == written.name);
     CHECK(static_cast<std::uint32_t>(found.type) == written.type);
     REQUIRE(found.dims == written.dims.size());
@@ -112,7 +113,7 @@ TEST_CASE("a file gives back what was written") {
 }
 
 TEST_CASE("values point at their first element") {
-  const test::AlignedBytes bytes(MakeFile().Build());
+  const testing::FileBytes bytes(MakeFile().Build());
   GgufReader reader;
   REQUIRE(reader.Open(bytes.span(), nullptr) == Status::kOk);
   GgufKey key;
@@ -130,11 +131,11 @@ TEST_CASE("values point at their first element") {
 }
 
 TEST_CASE("every cut of a file is told from a whole one") {
-  const test::Bytes whole = MakeFile().Build();
+  const testing::Bytes whole = MakeFile().Build();
   REQUIRE(Read(whole).result == "ok");
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const test::Bytes cut(whole.begin(),
-                          whole.begin() + static_cast<std::ptrdiff_t>(size));
+    const testing::Bytes cut(whole.begin(),
+                             whole.begin() + static_cast<std::ptrdiff_t>(size));
     const Reading reading = Read(cut);
     CHECK(reading.error.status == Status::kTruncated);
     CHECK(reading.error.found == static_cast<std::int64_t>(size));
@@ -144,10 +145,10 @@ TEST_CASE("every cut of a file is told from a whole one") {
 }
 
 TEST_CASE("other files are no GGUF, however short") {
-  CHECK(Read(test::Bytes{'P'}).result == "bad_magic: model");
-  CHECK(Read(test::Bytes{'G', 'G', 'M', 'L'}).result == "bad_magic: model");
-  CHECK(Read(test::Bytes(100, 0)).result == "bad_magic: model");
-  CHECK(Read(test::Bytes{'G', 'G'}).result == "truncated: header");
+  CHECK(Read(testing::Bytes{'P'}).result == "bad_magic: model");
+  CHECK(Read(testing::Bytes{'G', 'G', 'M', 'L'}).result == "bad_magic: model");
+  CHECK(Read(testing::Bytes(100, 0)).result == "bad_magic: model");
+  CHECK(Read(testing::Bytes{'G', 'G'}).result == "truncated: header");
 }
 
 TEST_CASE("null and too large files are refused") {
@@ -162,7 +163,7 @@ TEST_CASE("null and too large files are refused") {
 
 TEST_CASE("versions other than 3 are refused") {
   for (const std::uint32_t version : {0U, 1U, 2U, 4U, 0x03000000U}) {
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.version = version;
     const Reading reading = Read(file);
     CHECK(reading.result == "bad_version: header");
@@ -173,7 +174,7 @@ TEST_CASE("versions other than 3 are refused") {
 
 TEST_CASE("hostile counts fail at once") {
   for (const int bit : {13, 31, 32, 33, 63}) {
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.key_count_error = std::uint64_t{1} << bit;
     CHECK(Read(file).result == "bad_key: header");
     file.key_count_error = 0;
@@ -192,11 +193,11 @@ TEST_CASE("hostile sizes fail without overflow") {
     // A string, strings, and arrays of elements of every size.
     for (const char* name :
          {"text", "texts", "type0s", "type2s", "type4s", "type10s"}) {
-      test::ModelFile file = MakeFile();
-      test::Key& key = file.key(name);
-      test::Bytes number;
-      test::Append(&number, size, 8);
-      const std::size_t at = key.type == test::kValueArray ? 4 : 0;
+      testing::ModelFile file = MakeFile();
+      testing::Key& key = file.key(name);
+      testing::Bytes number;
+      testing::Append(&number, size, 8);
+      const std::size_t at = key.type == testing::kValueArray ? 4 : 0;
       std::copy(number.begin(), number.end(),
                 key.value.begin() + static_cast<std::ptrdiff_t>(at));
       const Reading reading = Read(file);
@@ -207,7 +208,7 @@ TEST_CASE("hostile sizes fail without overflow") {
         CHECK(reading.result != "ok");
       }
     }
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.tensor("one").dims = {size, size};
     CHECK(Read(file).result ==
           (size > 1000 ? "bad_tensor: one" : "truncated: one"));
@@ -222,14 +223,14 @@ TEST_CASE("hostile sizes fail without overflow") {
 
 TEST_CASE("names are printable ASCII of bounded length") {
   for (const char c : {'\0', '\n', ' ', '\x7F', '\xC3'}) {
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.keys[1].name[2] = c;
     CHECK(Read(file).result == "bad_key: key name");
     file = MakeFile();
     file.tensors[1].name[2] = c;
     CHECK(Read(file).result == "bad_tensor: tensor name");
   }
-  test::ModelFile file = MakeFile();
+  testing::ModelFile file = MakeFile();
   file.keys[1].name.clear();
   CHECK(Read(file).result == "bad_key: key name");
   file = MakeFile();
@@ -244,55 +245,55 @@ TEST_CASE("names are printable ASCII of bounded length") {
 
 TEST_CASE("unknown value types and nested arrays are refused") {
   for (const std::uint32_t type : {13U, 255U, 256U, 265U, 0xFFFFFFFFU}) {
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.key("type4").type = type;
     CHECK(Read(file).result == "bad_key: type4");
     file = MakeFile();
-    test::Bytes& value = file.key("type4s").value;
+    testing::Bytes& value = file.key("type4s").value;
     value.erase(value.begin(), value.begin() + 4);
-    test::Bytes number;
-    test::Append(&number, type, 4);
+    testing::Bytes number;
+    testing::Append(&number, type, 4);
     value.insert(value.begin(), number.begin(), number.end());
     CHECK(Read(file).result == "bad_key: type4s");
   }
-  test::ModelFile file = MakeFile();
-  file.key("type4s").value[0] = test::kValueArray;
+  testing::ModelFile file = MakeFile();
+  file.key("type4s").value[0] = testing::kValueArray;
   CHECK(Read(file).result == "bad_key: type4s");
 }
 
 TEST_CASE("the alignment is a power of two from 16 to 4096, given once") {
   for (const std::uint32_t alignment : {16U, 32U, 64U, 4096U}) {
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.alignment = alignment;
-    file.keys.push_back(test::NumberKey("general.alignment", alignment));
+    file.keys.push_back(testing::NumberKey("general.alignment", alignment));
     CHECK(Read(file).result == "ok");
   }
   for (const std::uint32_t alignment :
        {0U, 1U, 8U, 24U, 33U, 4095U, 8192U, 0x80000000U, 0xFFFFFFFFU}) {
-    test::ModelFile file = MakeFile();
-    file.keys.push_back(test::NumberKey("general.alignment", alignment));
+    testing::ModelFile file = MakeFile();
+    file.keys.push_back(testing::NumberKey("general.alignment", alignment));
     const Reading reading = Read(file);
     CHECK(reading.result == "bad_key: general.alignment");
     CHECK(reading.error.found == alignment);
   }
-  test::ModelFile file = MakeFile();
-  file.keys.push_back(test::NumberKey("general.alignment", 32));
-  file.keys.push_back(test::NumberKey("general.alignment", 32));
+  testing::ModelFile file = MakeFile();
+  file.keys.push_back(testing::NumberKey("general.alignment", 32));
+  file.keys.push_back(testing::NumberKey("general.alignment", 32));
   CHECK(Read(file).result == "bad_key: general.alignment");
   file = MakeFile();
-  file.keys.push_back(test::StringKey("general.alignment", "32"));
+  file.keys.push_back(testing::StringKey("general.alignment", "32"));
   CHECK(Read(file).result == "bad_key: general.alignment");
 }
 
 TEST_CASE("tensor types, dimensions and elements have bounds") {
   for (const std::uint32_t type : {1U, 2U, 8U, 23U, 27U, 28U, 280U}) {
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.tensor("two").type = type;
     const Reading reading = Read(file);
     CHECK(reading.result == "bad_tensor: two");
     CHECK(reading.error.found == type);
   }
-  test::ModelFile file = MakeFile();
+  testing::ModelFile file = MakeFile();
   file.tensor("two").dims = {};
   CHECK(Read(file).result == "bad_tensor: two");
   file.tensor("two").dims = {2, 1, 1, 1, 1};
@@ -303,19 +304,19 @@ TEST_CASE("tensor types, dimensions and elements have bounds") {
 
 TEST_CASE("tensor data neither overlap nor leave gaps nor end early") {
   for (const int error : {-32, -1, 1, 16, 32, 64}) {
-    test::ModelFile file = MakeFile();
+    testing::ModelFile file = MakeFile();
     file.tensor("three").offset_error = error;
     const Reading reading = Read(file);
     CHECK(reading.result == "bad_tensor: three");
     CHECK(reading.error.found == reading.error.expected + error);
   }
-  test::Bytes bytes = MakeFile().Build();
+  testing::Bytes bytes = MakeFile().Build();
   bytes.push_back(0);
   CHECK(Read(bytes).result == "bad_tensor: tensor data");
 }
 
 TEST_CASE("a file without tensors is whole") {
-  test::ModelFile file = MakeFile();
+  testing::ModelFile file = MakeFile();
   file.tensors.clear();
   CHECK(Read(file).result == "ok");
 }

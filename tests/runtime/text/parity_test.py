@@ -12,8 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools" / "text"))
 
-if os.environ.get("ATTO_SANITIZE"):
-    raise unittest.SkipTest("Python cannot load a library with sanitizers")
 if "ATTO_BUILD_DIR" in os.environ:
     os.environ.setdefault(
         "ATTO_TEXT_LIB", os.environ["ATTO_BUILD_DIR"] + "/libatto_text.so"
@@ -23,7 +21,7 @@ from device_text import DeviceTokenizer, TextParams  # noqa: E402
 from reference import FoldTable, ReferenceTokenizer, normalize  # noqa: E402
 
 SEED = 20240601
-ROUNDS = int(os.environ.get("ATTO_PARITY_ROUNDS", "1500"))
+ROUNDS = int(os.environ.get("ATTO_PARITY_ROUNDS", "1000"))
 
 PARAMS = (
     TextParams(),
@@ -58,8 +56,28 @@ PIECES = (
     *"😀🎉❤☎\ufffd\uffff\U0010ffff",
     *("http://", "https://", "www.", "WWW.", ".com", ".co.uk", ".co.in", ".ly/x"),
     *("free", "FREE", "fReE", "fr33", "c4$h", "c@ll", "pa$$", "w!n", "w!N", "l|fe"),
-    *("f r e e", "w.i.n", "a-b-c", "c  a  l  l", "w   i   n   s", "x x x", "u r ", "don't", "i''m"),
-    *("0906", "0800 123 456", "+44 ", "(0800) ", "+44 (0)", " (0) ", "87121", "1 800 ", "123456789012345"),
+    *(
+        "f r e e",
+        "w.i.n",
+        "a-b-c",
+        "c  a  l  l",
+        "w   i   n   s",
+        "x x x",
+        "u r ",
+        "don't",
+        "i''m",
+    ),
+    *(
+        "0906",
+        "0800 123 456",
+        "+44 ",
+        "(0800) ",
+        "+44 (0)",
+        " (0) ",
+        "87121",
+        "1 800 ",
+        "123456789012345",
+    ),
     *("£1.50", "150p", "/min", "/msg2", "rs.", "Rs ", "GBP", "50€", "4pm", "2nd", "3x"),
     *("10:30", "1,000", "24/7", "100%", "ppm", "p", "2nite", "&lt;", "&amp;", "&quot;"),
     *("+4 ", "(2 ", "234 56789 ", "#%~?=*^[]{}"),
