@@ -13,7 +13,7 @@
 namespace atto {
 namespace {
 
-using test::ModelFile;
+using testing::ModelFile;
 
 // The float twin of a random integer model: its keys without shifts and
 // multipliers, its tensors without multipliers, of small random numbers.
@@ -24,7 +24,7 @@ ModelFile FloatTwin(const ModelFile& integers) {
     return name.size() >= end.size() &&
            name.compare(name.size() - end.size(), end.size(), end) == 0;
   };
-  for (const test::Key& key : integers.keys) {
+  for (const testing::Key& key : integers.keys) {
     if (ends_with(key.name, ".shift") || ends_with(key.name, ".multiplier") ||
         ends_with(key.name, ".fraction_bits")) {
       continue;
@@ -33,27 +33,27 @@ ModelFile FloatTwin(const ModelFile& integers) {
   }
   file.SetString("general.architecture", "atto-encoder-f32");
   std::mt19937 random(11);
-  for (const test::Tensor& tensor : integers.tensors) {
+  for (const testing::Tensor& tensor : integers.tensors) {
     if (ends_with(tensor.name, ".multiplier")) continue;
     file.tensors.push_back(tensor);
-    test::Tensor& twin = file.tensors.back();
+    testing::Tensor& twin = file.tensors.back();
     if (ends_with(twin.name, "fold_table")) continue;
     std::size_t count = 1;
     for (const std::uint64_t size : twin.dims) count *= size;
-    twin.type = test::kDataF32;
+    twin.type = testing::kDataF32;
     twin.data.clear();
     for (std::size_t i = 0; i < count; ++i) {
       const float value = static_cast<float>(random() % 2001) / 1000 - 1;
       std::uint32_t bits;
       std::memcpy(&bits, &value, sizeof(bits));
-      test::Append(&twin.data, bits, 4);
+      testing::Append(&twin.data, bits, 4);
     }
   }
   return file;
 }
 
 struct Loaded {
-  explicit Loaded(const test::Bytes& bytes) : file(bytes), blocks(64) {
+  explicit Loaded(const testing::Bytes& bytes) : file(bytes), blocks(64) {
     status = model.Init(file.span(), {blocks.data(), blocks.size()}, &error);
   }
   std::string result() const {
@@ -61,7 +61,7 @@ struct Loaded {
     return std::string(StatusName(status)) + ": " + error.subject;
   }
 
-  test::AlignedBytes file;
+  testing::FileBytes file;
   std::vector<FloatBlockWeights> blocks;
   FloatModel model;
   ErrorInfo error;
@@ -73,8 +73,8 @@ std::string Result(const ModelFile& file) {
 }
 
 std::vector<ModelFile> Twins() {
-  return {FloatTwin(test::MakeSmallModel()),
-          FloatTwin(test::MakeOtherSmallModel())};
+  return {FloatTwin(testing::MakeSmallModel()),
+          FloatTwin(testing::MakeOtherSmallModel())};
 }
 
 TEST_CASE("a float model is read in place") {
@@ -87,7 +87,7 @@ TEST_CASE("a float model is read in place") {
     CHECK(model.blocks().size() == 2);
     const auto same = [&](const char* name, const float* data) {
       ModelFile copy = file;
-      const test::Bytes& bytes = copy.tensor(name).data;
+      const testing::Bytes& bytes = copy.tensor(name).data;
       return std::memcmp(bytes.data(), data, bytes.size()) == 0;
     };
     CHECK(same("in_proj.weight", model.in_proj().weights));
@@ -103,8 +103,8 @@ TEST_CASE("a float model is read in place") {
 }
 
 TEST_CASE("a model of the other precision is refused by name") {
-  CHECK(Result(test::MakeSmallModel()) == "unsupported: general.architecture");
-  const test::AlignedBytes file(Twins()[0].Build());
+  CHECK(Result(testing::MakeSmallModel()) == "unsupported: general.architecture");
+  const testing::FileBytes file(Twins()[0].Build());
   std::vector<BlockWeights> blocks(2);
   Model model;
   ErrorInfo error;
@@ -114,7 +114,7 @@ TEST_CASE("a model of the other precision is refused by name") {
 
 TEST_CASE("every key and tensor of a float model is needed") {
   for (const ModelFile& file : Twins()) {
-    for (const test::Key& key : file.keys) {
+    for (const testing::Key& key : file.keys) {
       ModelFile damaged = file;
       damaged.RemoveKey(key.name);
       const bool optional =
@@ -122,7 +122,7 @@ TEST_CASE("every key and tensor of a float model is needed") {
       if (optional) continue;
       CHECK(Result(damaged) == "missing_key: " + key.name);
     }
-    for (const test::Tensor& tensor : file.tensors) {
+    for (const testing::Tensor& tensor : file.tensors) {
       ModelFile damaged = file;
       damaged.RemoveTensor(tensor.name);
       const bool optional = tensor.name == "position_embd.weight";
@@ -134,11 +134,11 @@ TEST_CASE("every key and tensor of a float model is needed") {
 
 TEST_CASE("tensors of integer models are refused") {
   ModelFile file = Twins()[0];
-  file.tensors.push_back(test::MakeSmallModel().tensor("in_proj.multiplier"));
+  file.tensors.push_back(testing::MakeSmallModel().tensor("in_proj.multiplier"));
   CHECK(Result(file) == "bad_tensor: in_proj.multiplier");
   file = Twins()[0];
   file.tensor("in_proj.weight") =
-      test::MakeSmallModel().tensor("in_proj.weight");
+      testing::MakeSmallModel().tensor("in_proj.weight");
   CHECK(Result(file) == "bad_tensor: in_proj.weight");
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("every parameter is a number in [-256, 256]") {
   const float kInfinity = std::numeric_limits<float>::infinity();
   for (const ModelFile& file : Twins()) {
     for (std::size_t i = 0; i < file.tensors.size(); ++i) {
-      if (file.tensors[i].type != test::kDataF32) continue;
+      if (file.tensors[i].type != testing::kDataF32) continue;
       const std::string name = file.tensors[i].name;
       const auto with = [&](std::size_t at, float value) {
         ModelFile damaged = file;
@@ -170,13 +170,13 @@ TEST_CASE("every parameter is a number in [-256, 256]") {
 
 TEST_CASE("every truncation and every damaged byte is noticed") {
   for (const ModelFile& file : Twins()) {
-    const test::Bytes whole = file.Build();
+    const testing::Bytes whole = file.Build();
     for (std::size_t size = 0; size < whole.size(); size += 3) {
-      const Loaded loaded(test::Bytes(
+      const Loaded loaded(testing::Bytes(
           whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
       CHECK(loaded.status == Status::kTruncated);
     }
-    test::AlignedBytes bytes(whole);
+    testing::FileBytes bytes(whole);
     std::vector<FloatBlockWeights> blocks(64);
     FloatModel model;
     for (std::size_t at = 0; at < whole.size(); ++at) {
