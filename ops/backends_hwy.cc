@@ -28,11 +28,11 @@ bool Supported() noexcept {
 }
 
 constexpr Backend kBackend = {
-    ATTO_TARGET_NAME, &Supported,   kHighwayMemory, &PackLinear,
-    &MatmulS8,        &MatmulS16,   &MatmulAddS16,  &EmbeddingSumS8,
-    &AddS16,          &AddShiftedS8, &LayerNormS8,  &LayerNormS16,
-    &QuantiseS8,      &GeluS8,      &ReluS8,        &SoftmaxS8,
-    &AttentionS8,     &SumRowsS8,   &MeanS8};
+    ATTO_TARGET_NAME, &Supported,    kHighwayMemory, &PackLinear,
+    &MatmulS8,        &MatmulS16,    &MatmulAddS16,  &EmbeddingSumS8,
+    &AddS16,          &AddShiftedS8, &LayerNormS8,   &LayerNormS16,
+    &QuantiseS8,      &GeluS8,       &ReluS8,        &SoftmaxS8,
+    &AttentionS8,     &SumRowsS8,    &MeanS8};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace atto

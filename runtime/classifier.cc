@@ -8,8 +8,7 @@
 namespace atto {
 
 Status TextClassifier::Init(Span<const std::uint8_t> model,
-                            Span<std::uint8_t> arena,
-                            ErrorInfo* error,
+                            Span<std::uint8_t> arena, ErrorInfo* error,
                             const Backend* backend) noexcept {
   const Status status = encoder_.Init(model, arena, error, backend);
   if (status != Status::kOk) return status;

@@ -7,6 +7,7 @@ namespace atto {
 Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
                      ErrorInfo* error, const Backend* backend) noexcept {
   arena_ = nullptr;
+  EndSequence();
   if (backend == nullptr || !backend->supported()) {
     return Fail(error, Status::kUnsupported, "backend",
                 "must be one that this build has and this CPU runs", 0, 0);
@@ -56,6 +57,9 @@ Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
 
 Status Encoder::set_tap(const AttentionTap& tap) noexcept {
   if (!initialized()) return Status::kNotInitialized;
+  if (tap.on_row != nullptr && tap.buffer.data() == nullptr) {
+    return Status::kNullPointer;
+  }
   if (tap.on_row != nullptr &&
       tap.buffer.size() < AttentionTapBytes(model_.shape())) {
     return Status::kBufferTooSmall;
@@ -73,7 +77,15 @@ MatrixView<std::int8_t> Encoder::tile(EncoderBuffer which, std::size_t rows,
   return {buffer<std::int8_t>(which), rows, cols};
 }
 
+void Encoder::EndSequence() noexcept {
+  rows_ = 0;
+  projected_ = 0;
+  row_limit_ = 0;
+}
+
 void Encoder::Start() noexcept {
+  if (!initialized()) return;
+  row_limit_ = model_.shape().tokens;
   rows_ = 0;
   projected_ = 0;
   if (!model_.class_token().empty()) {
@@ -86,7 +98,7 @@ void Encoder::Start() noexcept {
 }
 
 std::int8_t* Encoder::NextRow() noexcept {
-  if (rows_ == model_.shape().tokens) return nullptr;
+  if (rows_ == row_limit_) return nullptr;
   if (rows_ - projected_ == backend_->memory.tile_rows) ProjectPendingRows();
   const std::size_t pending = rows_ - projected_;
   ++rows_;
@@ -207,6 +219,7 @@ void Encoder::Pool(const LayerNorm& norm) noexcept {
 
 Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
   if (!initialized()) return Status::kNotInitialized;
+  if (logits == nullptr) return Status::kNullPointer;
   const EncoderShape& shape = model_.shape();
   const std::size_t own_rows = model_.class_token().empty() ? 0 : 1;
   if (rows_ <= own_rows) return Status::kEmptyInput;
@@ -247,8 +260,7 @@ Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
                        MatrixView<std::int16_t>(result, 1, shape.classes));
   *logits = Span<const std::int16_t>(result, shape.classes);
   // The residual stream is spent: running again needs a new sequence.
-  rows_ = 0;
-  projected_ = 0;
+  EndSequence();
   return Status::kOk;
 }
 

@@ -53,19 +53,19 @@ class Encoder {
   // Legal: Init has succeeded.
   const Backend& backend() const noexcept { return *backend_; }
 
-  // Kept until changed; a default tap switches it off. Fails if the buffer is
-  // too small.
+  // Kept until changed or until the next Init; a default tap switches it off.
+  // kNullPointer, kBufferTooSmall: the buffer is not there or too small.
   Status set_tap(const AttentionTap& tap) noexcept;
 
   bool initialized() const noexcept { return arena_ != nullptr; }
   const Model& model() const noexcept { return model_; }
 
-  // A sequence: Start, then rows, then Run.
-  // Legal: Init has succeeded.
+  // A sequence: Start (Init starts the first one), then rows, then Run.
   void Start() noexcept;
 
   // Where the next input row, [e] int8 in [-127, 127], is to be written; null
-  // when the sequence is full. The row counts as soon as it was handed out.
+  // when the sequence is full or none has been started since Run. The row
+  // counts as soon as it was handed out.
   std::int8_t* NextRow() noexcept;
 
   // Rows so far, a class token included.
@@ -73,7 +73,7 @@ class Encoder {
 
   // Runs the encoder over the rows since Start. The result [c], logits in units
   // of 1/256 nat, stays valid until the next Start.
-  // kEmptyInput: no input row since Start.
+  // kNotInitialized, kNullPointer; kEmptyInput: no input row since Start.
   Status Run(Span<const std::int16_t>* logits) noexcept;
 
   // Memory of the arena for the owner of this encoder: valid as the plan says.
@@ -84,6 +84,7 @@ class Encoder {
   }
 
  private:
+  void EndSequence() noexcept;
   void ProjectPendingRows() noexcept;
   void QuantiseRows(MatrixView<const std::int16_t> x, const LayerNorm& norm,
                     MatrixView<std::int8_t> y) noexcept;
@@ -103,6 +104,7 @@ class Encoder {
   const Backend* backend_ = nullptr;
   AttentionTap tap_;
   std::uint8_t* arena_ = nullptr;
+  std::size_t row_limit_ = 0;  // of this sequence; 0 outside of one
   std::size_t rows_ = 0;       // handed out, class token included
   std::size_t projected_ = 0;  // of these, already in the residual stream
 };

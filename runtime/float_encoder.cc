@@ -21,6 +21,7 @@ Status FloatEncoder::Init(Span<const std::uint8_t> file,
                           Span<std::uint8_t> arena, ErrorInfo* error,
                           const FloatBackend* backend) noexcept {
   arena_ = nullptr;
+  EndSequence();
   if (backend == nullptr || !backend->supported()) {
     return Fail(error, Status::kUnsupported, "backend",
                 "must be one that this build has and this CPU runs", 0, 0);
@@ -80,7 +81,15 @@ MatrixView<float> FloatEncoder::tile(FloatEncoderBuffer which, std::size_t rows,
   return {buffer<float>(which), rows, cols};
 }
 
+void FloatEncoder::EndSequence() noexcept {
+  rows_ = 0;
+  projected_ = 0;
+  row_limit_ = 0;
+}
+
 void FloatEncoder::Start() noexcept {
+  if (!initialized()) return;
+  row_limit_ = model_.shape().tokens;
   rows_ = 0;
   projected_ = 0;
   if (!model_.class_token().empty()) {
@@ -92,7 +101,7 @@ void FloatEncoder::Start() noexcept {
 }
 
 float* FloatEncoder::NextRow() noexcept {
-  if (rows_ == model_.shape().tokens) return nullptr;
+  if (rows_ == row_limit_) return nullptr;
   if (rows_ - projected_ == backend_->memory.tile_rows) ProjectPendingRows();
   const std::size_t pending = rows_ - projected_;
   ++rows_;
@@ -199,6 +208,7 @@ void FloatEncoder::Pool() noexcept {
 
 Status FloatEncoder::Run(Span<const float>* logits) noexcept {
   if (!initialized()) return Status::kNotInitialized;
+  if (logits == nullptr) return Status::kNullPointer;
   const EncoderShape& shape = model_.shape();
   const std::size_t own_rows = model_.class_token().empty() ? 0 : 1;
   if (rows_ <= own_rows) return Status::kEmptyInput;
@@ -229,8 +239,7 @@ Status FloatEncoder::Run(Span<const float>* logits) noexcept {
                    MatrixView<float>(result, 1, shape.classes));
   *logits = Span<const float>(result, shape.classes);
   // The residual stream is spent: running again needs a new sequence.
-  rows_ = 0;
-  projected_ = 0;
+  EndSequence();
   return Status::kOk;
 }
 

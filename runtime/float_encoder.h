@@ -62,6 +62,7 @@ class FloatEncoder {
   }
 
  private:
+  void EndSequence() noexcept;
   void ProjectPendingRows() noexcept;
   // What a block's layers read of x: its norm, or with post-norm x itself.
   MatrixView<const float> LayerInput(const FloatLayerNorm& norm,
@@ -82,6 +83,7 @@ class FloatEncoder {
   const FloatBackend* backend_ = nullptr;
   FloatAttention attention_;
   std::uint8_t* arena_ = nullptr;
+  std::size_t row_limit_ = 0;  // of this sequence; 0 outside of one
   std::size_t rows_ = 0;       // handed out, class token included
   std::size_t projected_ = 0;  // of these, already in the residual stream
 };

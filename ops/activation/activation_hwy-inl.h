@@ -21,12 +21,12 @@ HWY_INLINE V16 Gelu16(V16 q, int fraction_bits) {
   V16 t = hn::ShiftLeftSame(hn::Abs(q), places < 8 ? places : 8);
   for (int i = 8; i < places; ++i) t = hn::SaturatedAdd(t, t);
   const V16 w = hn::Sub(hn::Set(d, 32767), t);
-  V16 h = hn::Add(hn::MulFixedPoint15(w, hn::Set(d, -10456)),
-                  hn::Set(d, 31414));
+  V16 h =
+      hn::Add(hn::MulFixedPoint15(w, hn::Set(d, -10456)), hn::Set(d, 31414));
   h = hn::Sub(hn::MulFixedPoint15(w, h), hn::Set(d, 14479));
   h = hn::Add(hn::MulFixedPoint15(w, h), hn::Set(d, 2190));
-  const V16 g = hn::MulFixedPoint15(
-      t, hn::MulFixedPoint15(hn::MulFixedPoint15(w, w), h));
+  const V16 g =
+      hn::MulFixedPoint15(t, hn::MulFixedPoint15(hn::MulFixedPoint15(w, w), h));
   const int drop = 12 - fraction_bits;
   const V16 half = hn::Set(d, static_cast<std::int16_t>(1 << (drop - 1)));
   // The result is at most q: no clamp is needed.
@@ -37,15 +37,14 @@ HWY_INLINE V16 Gelu16(V16 q, int fraction_bits) {
 inline void GeluS8(unsigned fraction_bits, Span<std::int8_t> x) noexcept {
   ForEach16(x.size(), [&](std::size_t i, std::size_t count) HWY_ATTR {
     const V16 q = LoadSome8(x.data() + i, count);
-    StoreSome8(Gelu16(q, static_cast<int>(fraction_bits)), x.data() + i,
-               count);
+    StoreSome8(Gelu16(q, static_cast<int>(fraction_bits)), x.data() + i, count);
   });
 }
 
 inline void ReluS8(Span<std::int8_t> x) noexcept {
   ForEach16(x.size(), [&](std::size_t i, std::size_t count) HWY_ATTR {
-    StoreSome8(hn::ZeroIfNegative(LoadSome8(x.data() + i, count)),
-               x.data() + i, count);
+    StoreSome8(hn::ZeroIfNegative(LoadSome8(x.data() + i, count)), x.data() + i,
+               count);
   });
 }
 

@@ -27,8 +27,7 @@ inline void AddShiftedS8(unsigned shift, Span<const std::int8_t> x,
   ForEach16(x.size(), [&](std::size_t i, std::size_t count) HWY_ATTR {
     const V16 wide = hn::ShiftLeftSame(LoadSome8(x.data() + i, count),
                                        static_cast<int>(shift));
-    StoreSome16(hn::SaturatedAdd(wide, LoadSome16(r + i, count)), r + i,
-                count);
+    StoreSome16(hn::SaturatedAdd(wide, LoadSome16(r + i, count)), r + i, count);
   });
 }
 

@@ -26,10 +26,10 @@ constexpr std::size_t AttentionScratchBytes(std::size_t tokens) noexcept {
 
 // q [rows, d], k and v [n, d] int8 -> y [rows, d] int8 on the scale of v.
 // 1 <= n <= 512. Padding does not exist: k and v hold real tokens only.
-// y may be q. scratch: the bytes that ops/backend_memory.h gives for the backend,
-// aligned to 4.
-// `tap`, if not null, receives the weights, [rows, heads, n] int8 in [0, 127];
-// the weights of one row and head divided by their sum are its probabilities.
+// y may be q. scratch: the bytes that ops/backend_memory.h gives for the
+// backend, aligned to 4. `tap`, if not null, receives the weights, [rows,
+// heads, n] int8 in [0, 127]; the weights of one row and head divided by their
+// sum are its probabilities.
 void AttentionS8Ref(const Attention& attention, MatrixView<const std::int8_t> q,
                     MatrixView<const std::int8_t> k,
                     MatrixView<const std::int8_t> v, MatrixView<std::int8_t> y,

@@ -40,11 +40,11 @@ constexpr std::size_t kKeysPerStep = 4 / sizeof(KeyElement);
 // Where things lie in the scratch; every part is aligned to
 // kPackAlignment.
 struct AttentionLayout {
-  std::size_t panel;       // columns of a panel: two vectors
-  std::size_t tokens;      // rounded up to panels
+  std::size_t panel;   // columns of a panel: two vectors
+  std::size_t tokens;  // rounded up to panels
   std::size_t token_quads;
-  std::size_t steps;       // of a score: ceil(d_head / kKeysPerStep)
-  std::size_t width;       // d_head rounded up to vectors
+  std::size_t steps;  // of a score: ceil(d_head / kKeysPerStep)
+  std::size_t width;  // d_head rounded up to vectors
   std::size_t keys, key_sums, values, queries, scores, weights;
 
   AttentionLayout(std::size_t n, std::size_t d_head)
@@ -110,8 +110,8 @@ HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
     } else {
       std::memset(row, 0, 4 * layout.steps);
     }
-    std::uint8_t* to = keys + j / layout.panel * panel_bytes +
-                       j % layout.panel * 4;
+    std::uint8_t* to =
+        keys + j / layout.panel * panel_bytes + j % layout.panel * 4;
     for (std::size_t s = 0; s < layout.steps; ++s, to += step_bytes) {
       std::memcpy(to, row + 4 * s, 4);
     }
@@ -233,8 +233,9 @@ HWY_INLINE void AttendRows(const Attention& attention,
         layout.steps, {}, hn::Load(d32, sums + j),
         hn::Load(d32, sums + j + lanes),
         [&](std::size_t row, V32 acc0, V32 acc1) HWY_ATTR {
-          V32& high =
-              row == 0 ? high0 : (row == 1 ? high1 : (row == 2 ? high2 : high3));
+          V32& high = row == 0
+                          ? high0
+                          : (row == 1 ? high1 : (row == 2 ? high2 : high3));
           high = hn::Max(high, hn::Max(acc0, acc1));
           std::int32_t* const to = scores + row * layout.tokens + j;
           hn::Store(acc0, d32, to);

@@ -24,8 +24,8 @@ inline void EmbeddingSumS8(const Embedding& embedding,
     V16 sum = hn::Zero(d);
     for (const std::uint16_t row : rows) {
       sum = hn::Add(
-          sum, LoadSome8(embedding.table + std::size_t{row} * width + j,
-                         count));
+          sum,
+          LoadSome8(embedding.table + std::size_t{row} * width + j, count));
     }
     const V16 scaled =
         hn::MulFixedPoint15(sum, hn::Set(d, embedding.multiplier));

@@ -7,8 +7,8 @@
 // x86 multiplies unsigned by signed bytes: activations get 128 added and the
 // packed bias loses 128 sum(w). Without VNNI, vpmaddubsw saturates pairs at 16
 // bits; 255 (|w0| + |w1|) < 2^15 holds whenever |w0| + |w1| <= 128. Packing
-// proves that pair by pair: a quad that breaks it is split into two halves whose
-// sum it is, the second one appended to the panel with the index of its
+// proves that pair by pair: a quad that breaks it is split into two halves
+// whose sum it is, the second one appended to the panel with the index of its
 // activations. A panel with too many such quads is marked for the kernel that
 // multiplies |x| by sign(x) w, which is exact for all weights.
 #if defined(ATTO_OPS_MATMUL_MATMUL_HWY_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -42,11 +42,13 @@ struct PanelLayout {
         quads((linear.in + 3U) / 4),
         max_splits(ATTO_X86_WITHOUT_VNNI ? MaxSplitQuads(quads) : 0) {}
 
-  std::size_t WeightBytes() const { return 4 * channels * (quads + max_splits); }
+  std::size_t WeightBytes() const {
+    return 4 * channels * (quads + max_splits);
+  }
   std::size_t Bytes() const {
     // weights, bias, multipliers, split count or kExact, split indices
-    const std::size_t bytes = WeightBytes() + 4 * channels + 2 * channels +
-                              2 * (1 + max_splits);
+    const std::size_t bytes =
+        WeightBytes() + 4 * channels + 2 * channels + 2 * (1 + max_splits);
     return RoundUpTo(bytes, kPackAlignment);
   }
   std::size_t Panels(std::size_t out) const {
@@ -57,10 +59,10 @@ struct PanelLayout {
 constexpr std::uint16_t kExact = 0xFFFF;  // split count of a |x| sign(x) panel
 
 struct Panel {
-  std::int8_t* weights;     // [quads + splits][P][4]
-  std::int32_t* bias;       // [P], in accumulator order
-  std::int16_t* multiplier; // [P]
-  std::uint16_t* splits;    // count or kExact, then quad indices
+  std::int8_t* weights;      // [quads + splits][P][4]
+  std::int32_t* bias;        // [P], in accumulator order
+  std::int16_t* multiplier;  // [P]
+  std::uint16_t* splits;     // count or kExact, then quad indices
 
   Panel(const PanelLayout& layout, const std::uint8_t* packed, std::size_t i) {
     std::uint8_t* p = const_cast<std::uint8_t*>(packed) + i * layout.Bytes();

@@ -26,8 +26,7 @@ HWY_INLINE V16 WeightedMean16(V32 lo, V32 hi, const MeanReciprocal& reciprocal,
       hn::ShiftRight<9>(hn::Add(hn::ShiftLeftSame(hi, left), half));
   const V16 scaled = hn::OrderedDemote2To(D16(), scaled_lo, scaled_hi);
   const V16 u = hn::MulFixedPoint15(
-      scaled,
-      hn::Set(D16(), static_cast<std::int16_t>(reciprocal.inverse)));
+      scaled, hn::Set(D16(), static_cast<std::int16_t>(reciprocal.inverse)));
   return Quantise16(u, shift);
 }
 

@@ -27,8 +27,8 @@ struct PairStep {
     std::uint32_t bits;
     std::memcpy(&bits, left, sizeof(bits));
     const V16 pair = hn::BitCast(D16(), hn::Set(DU32(), bits));
-    return hn::Add(acc, hn::WidenMulPairwiseAdd(D32(), pair,
-                                                hn::BitCast(D16(), right)));
+    return hn::Add(
+        acc, hn::WidenMulPairwiseAdd(D32(), pair, hn::BitCast(D16(), right)));
   }
 };
 

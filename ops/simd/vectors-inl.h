@@ -46,8 +46,7 @@ using VLeft = hn::Vec<DLeft>;
 HWY_INLINE V32 DotQuad(V32 acc, VLeft left, V8 right) {
 #if ATTO_X86_WITHOUT_VNNI
   const V16 pairs = hn::SatWidenMulPairwiseAdd(D16(), left, right);
-  return hn::Add(acc,
-                 hn::WidenMulPairwiseAdd(D32(), pairs, hn::Set(D16(), 1)));
+  return hn::Add(acc, hn::WidenMulPairwiseAdd(D32(), pairs, hn::Set(D16(), 1)));
 #else
   return hn::SumOfMulQuadAccumulate(D32(), left, right, acc);
 #endif
@@ -62,8 +61,7 @@ HWY_INLINE VLeft BroadcastQuad(const void* quad) {
 
 // sat16(u + 2^(shift-1)) >> shift, clamped to [-127, 127], still 16 bits wide.
 HWY_INLINE V16 Quantise16(V16 u, int shift) {
-  const V16 half =
-      hn::Set(D16(), static_cast<std::int16_t>((1 << shift) >> 1));
+  const V16 half = hn::Set(D16(), static_cast<std::int16_t>((1 << shift) >> 1));
   const V16 y = hn::ShiftRightSame(hn::SaturatedAdd(u, half), shift);
   return hn::Clamp(y, hn::Set(D16(), -127), hn::Set(D16(), 127));
 }

@@ -26,21 +26,21 @@ enum EncoderStep : std::uint8_t {
 };
 
 enum EncoderBuffer : std::size_t {
-  kBlockTable,   // [blocks] BlockWeights
+  kBlockTable,     // [blocks] BlockWeights
   kPackedWeights,  // all linear layers, if the backend packs them
-  kResidual,     // [n, d] int16
-  kKeys,         // [n, d] int8
-  kValues,       // [n, d] int8
-  kTokenizer,    // a Tokenizer, text only
-  kTileInput,    // [tile, e] int8
-  kTileNorm,     // [tile, d] int8
-  kTileQuery,    // [tile, d] int8: queries, then context
-  kTileHidden,   // [tile, f] int8
-  kScores,       // AttentionScratchBytes
-  kPoolSums,     // [d] int32
-  kPooled,       // [d] int8
-  kLogits,       // [c] int16
-  kClassScores,  // [c] uint16
+  kResidual,       // [n, d] int16
+  kKeys,           // [n, d] int8
+  kValues,         // [n, d] int8
+  kTokenizer,      // a Tokenizer, text only
+  kTileInput,      // [tile, e] int8
+  kTileNorm,       // [tile, d] int8
+  kTileQuery,      // [tile, d] int8: queries, then context
+  kTileHidden,     // [tile, f] int8
+  kScores,         // AttentionScratchBytes
+  kPoolSums,       // [d] int32
+  kPooled,         // [d] int8
+  kLogits,         // [c] int16
+  kClassScores,    // [c] uint16
   kEncoderBuffers,
 };
 
@@ -70,10 +70,10 @@ constexpr EncoderPlan PlanEncoder(
       shape.input == Input::kText ? sizeof(Tokenizer) : 0;
   const std::uint8_t last = kEncoderSteps - 1;
   EncoderPlan plan;
-  plan.buffers[kBlockTable] = {
-      "block table", shape.blocks * sizeof(BlockWeights), 0, last, 0};
-  plan.buffers[kPackedWeights] = {
-      "packed weights", PackedWeightBytes(shape, memory), 0, last, 0};
+  plan.buffers[kBlockTable] = {"block table",
+                               shape.blocks * sizeof(BlockWeights), 0, last, 0};
+  plan.buffers[kPackedWeights] = {"packed weights",
+                                  PackedWeightBytes(shape, memory), 0, last, 0};
   plan.buffers[kResidual] = {"residual stream", n * d * sizeof(std::int16_t),
                              kEmbedStep, kPoolStep, 0};
   plan.buffers[kKeys] = {"keys", n * d, kKeysValuesStep, kFeedForwardStep, 0};
@@ -89,9 +89,9 @@ constexpr EncoderPlan PlanEncoder(
                               kAttentionStep, 0};
   plan.buffers[kTileHidden] = {"tile hidden", tile * shape.d_ffn,
                                kFeedForwardStep, kFeedForwardStep, 0};
-  plan.buffers[kScores] = {
-      "scores", AttentionScratchBytes(memory, n, d / shape.heads),
-      kAttentionStep, kAttentionStep, 0};
+  plan.buffers[kScores] = {"scores",
+                           AttentionScratchBytes(memory, n, d / shape.heads),
+                           kAttentionStep, kAttentionStep, 0};
   plan.buffers[kPoolSums] = {"pool sums", d * sizeof(std::int32_t), kPoolStep,
                              kHeadStep, 0};
   plan.buffers[kPooled] = {"pooled", d, kPoolStep, kHeadStep, 0};

@@ -92,7 +92,7 @@ TEST_CASE("attention: heads see their own columns only") {
     Int8s y(2, 0);
     backend.attention_s8(attention, {q.data(), 1, 2}, {k.data(), 2, 2},
                          {v.data(), 2, 2}, {y.data(), 1, 2}, scratch.data(),
-                           nullptr);
+                         nullptr);
     CHECK(y == Int8s{11, 44});
   }
 }

@@ -1,5 +1,7 @@
 // Every backend against the scalar truth, bit for bit, over random shapes,
 // alignments and parameters. The golden vectors test the truth itself.
+#include "tests/support/backends.h"
+
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "ops/backend.h"
-#include "tests/support/backends.h"
 
 namespace atto {
 namespace {
@@ -34,8 +35,7 @@ class Random {
 template <typename T>
 class Numbers {
  public:
-  Numbers(Random* random, std::size_t size, std::int32_t low,
-          std::int32_t high)
+  Numbers(Random* random, std::size_t size, std::int32_t low, std::int32_t high)
       : offset_(random->Size(0, 15)), size_(size), values_(size + offset_) {
     const bool extreme = random->In(0, 7) == 0;
     for (T& value : values_) {

@@ -38,7 +38,8 @@ TEST_CASE("matmul: golden vectors") {
       const testing::PackedLinear packed(linear, backend);
       backend.matmul_s8(packed.linear(), input, {s8.data(), rows, out});
       backend.matmul_s16(packed.linear(), input, {s16.data(), rows, out});
-      backend.matmul_add_s16(packed.linear(), input, {residual.data(), rows, out});
+      backend.matmul_add_s16(packed.linear(), input,
+                             {residual.data(), rows, out});
       CHECK(s8 == golden.Values<std::int8_t>("matmul_s8"));
       CHECK(s16 == golden.Values<std::int16_t>("matmul_s16"));
       CHECK(residual == golden.Values<std::int16_t>("matmul_add_s16"));

@@ -33,7 +33,8 @@ struct LoadedModel {
     EncoderShape shape;
     REQUIRE(Model::ReadShape(file.span(), &shape, &error) == Status::kOk);
     arena = AlignedBytes(ArenaBytes(shape));
-    const Status status = encoder.Init(file.span(), arena.span(), &error, backend);
+    const Status status =
+        encoder.Init(file.span(), arena.span(), &error, backend);
     CAPTURE(error.subject);
     CAPTURE(error.expectation);
     REQUIRE(status == Status::kOk);
@@ -63,7 +64,8 @@ TEST_CASE("encoder: golden models, on every backend") {
     for (const Backend& backend : testing::RunnableBackends()) {
       CAPTURE(backend.name);
       LoadedModel model(name, &backend);
-      for (const GoldenCase& golden : ReadGolden(std::string("models/") + name)) {
+      for (const GoldenCase& golden :
+           ReadGolden(std::string("models/") + name)) {
         CAPTURE(golden.name);
         CHECK(model.Run(golden.Values<std::int8_t>("input")) ==
               golden.Values<std::int16_t>("logits"));
@@ -106,6 +108,8 @@ TEST_CASE("encoder: the tap hands out every row and changes nothing") {
     tap.context = &record;
     tap.buffer = {buffer.data(), buffer.size() - 1};
     CHECK(model.encoder.set_tap(tap) == Status::kBufferTooSmall);
+    tap.buffer = {nullptr, buffer.size()};
+    CHECK(model.encoder.set_tap(tap) == Status::kNullPointer);
     tap.buffer = {buffer.data(), buffer.size()};
     REQUIRE(model.encoder.set_tap(tap) == Status::kOk);
     CHECK(model.Run(rows) == golden.Values<std::int16_t>("logits"));
@@ -170,6 +174,39 @@ TEST_CASE("encoder: running without input is an error") {
   Span<const std::int16_t> logits;
   CHECK(never_initialised.Run(&logits) == Status::kNotInitialized);
   CHECK(never_initialised.set_tap(AttentionTap()) == Status::kNotInitialized);
+}
+
+TEST_CASE("encoder: outside of a sequence there are no rows") {
+  for (const char* const name : kModels) {
+    CAPTURE(name);
+    LoadedModel model(name);
+    const GoldenCase golden = ReadGolden(std::string("models/") + name).back();
+    model.Run(golden.Values<std::int8_t>("input"));
+    CHECK(model.encoder.NextRow() == nullptr);
+    Span<const std::int16_t> logits;
+    CHECK(model.encoder.Run(&logits) == Status::kEmptyInput);
+    model.encoder.Start();
+    REQUIRE(model.encoder.NextRow() != nullptr);
+    CHECK(model.encoder.Run(nullptr) == Status::kNullPointer);
+    // And the next sequence is whole.
+    CHECK(model.Run(golden.Values<std::int8_t>("input")) ==
+          golden.Values<std::int16_t>("logits"));
+  }
+}
+
+TEST_CASE("encoder: a failed second Init leaves nothing that runs") {
+  for (const char* const name : kModels) {
+    CAPTURE(name);
+    LoadedModel model(name);
+    CHECK(model.encoder.Init({}, model.arena.span()) == Status::kNullPointer);
+    model.encoder.Start();
+    CHECK(model.encoder.NextRow() == nullptr);
+    Span<const std::int16_t> logits;
+    CHECK(model.encoder.Run(&logits) == Status::kNotInitialized);
+    CHECK(model.encoder.Init(model.file.span(), model.arena.span()) ==
+          Status::kOk);
+    CHECK(model.encoder.NextRow() != nullptr);
+  }
 }
 
 TEST_CASE("encoder: Init names the argument that is wrong") {

@@ -17,6 +17,24 @@
 namespace atto::cli {
 namespace {
 
+// Whether a lone argument is a file to read and not a message. What looks like
+// a path but is none is a mistake rather than a message.
+bool NamesFile(const std::string& argument) {
+  if (IsFile(argument)) return true;
+  const auto ends_with = [&argument](std::string_view end) {
+    return argument.size() > end.size() &&
+           argument.compare(argument.size() - end.size(), end.size(), end) == 0;
+  };
+  const bool looks_like_path =
+      argument.find(' ') == std::string::npos &&
+      (argument.find('/') != std::string::npos || ends_with(".txt") ||
+       ends_with(".tsv") || ends_with(".csv"));
+  if (!looks_like_path) return false;
+  throw Failure(argument +
+                ": no such file (to classify this text itself, give it on "
+                "standard input)");
+}
+
 class Classifier {
  public:
   explicit Classifier(const ClassifyOptions& options)
@@ -169,14 +187,14 @@ void Classify(const ClassifyOptions& options) {
   const std::vector<std::string>& inputs = options.inputs;
   if (inputs.empty() || (inputs.size() == 1 && inputs[0] == "-")) {
     if (isatty(STDIN_FILENO) == 1) {
-      std::fputs("Type a message a line; Ctrl-D ends.\n", stderr);
+      std::fputs("Type one message per line; Ctrl-D ends.\n", stderr);
     }
     std::string line;
     while (std::getline(std::cin, line)) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       classifier.Add(line);
     }
-  } else if (inputs.size() == 1 && IsFile(inputs[0])) {
+  } else if (inputs.size() == 1 && NamesFile(inputs[0])) {
     const std::string content = ReadText(inputs[0]);
     std::string_view rest = content;
     std::string_view line;

@@ -51,8 +51,9 @@ std::string ReadText(const std::string& path) {
 
 AlignedBytes ReadBytes(const std::string& path) {
   const std::string text = ReadText(path);
+  if (text.empty()) throw Failure(path + ": is empty");
   AlignedBytes bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
 }
 

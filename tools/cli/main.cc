@@ -21,8 +21,9 @@ void AddModel(CLI::App* command, std::string* model) {
 
 void AddDecision(CLI::App* command, DecisionOptions* decision) {
   command
-      ->add_option("--threshold", decision->threshold,
-                   "Give the positive label exactly from this score on, 0 to 1")
+      ->add_option(
+          "--threshold", decision->threshold,
+          "Give the positive label if its score is at least X, 0 to 1, 0 to 1")
       ->type_name("X")
       ->check(CLI::Range(0.0, 1.0).description(""));
   command
@@ -45,7 +46,7 @@ void AddClassify(CLI::App* app, ClassifyOptions* options) {
   AddDecision(command, &options->decision);
   command
       ->add_option("--repeat", options->repeat,
-                   "Run each message so often and report the fastest time")
+                   "Run each message N times and report the fastest time")
       ->type_name("N")
       ->check(CLI::Range(1U, 1000000U).description(""));
   command->callback([options] { Classify(*options); });

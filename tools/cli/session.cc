@@ -7,9 +7,12 @@ namespace atto::cli {
 void Refuse(const std::string& path, const ErrorInfo& error) {
   std::string sentence = path + ": " + StatusMessage(error.status);
   if (error.subject[0] != '\0') {
-    sentence += ": '" + std::string(error.subject) + "' " + error.expectation +
-                " (found " + std::to_string(error.found) + ", expected " +
-                std::to_string(error.expected) + ")";
+    sentence += ": '" + std::string(error.subject) + "' " + error.expectation;
+    // Both 0: the matter is not a number.
+    if (error.found != 0 || error.expected != 0) {
+      sentence += " " + std::to_string(error.expected) + ", found " +
+                  std::to_string(error.found);
+    }
   }
   throw Failure(sentence);
 }

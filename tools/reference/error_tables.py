@@ -4,7 +4,7 @@
 Compared with double arithmetic on the same inputs; exhaustive where the inputs are few
 enough, otherwise random with fixed seeds.
 
-    python3 tools/reference/error_tables.py > docs/error_tables.md
+    build/venv/bin/python tools/reference/error_tables.py > docs/error_tables.md
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEADER = """# Error of the integer operations
 Every operation of `docs/quantization.md` in the NumPy reference (`tools/reference`) against double arithmetic on the same integer inputs. LSB is one unit of
 the result; rounding to it alone costs up to 0.5 and an rms of 0.29. All inputs where the domain is small, else random ones with a fixed seed. Made by
 
-    python3 tools/reference/error_tables.py > docs/error_tables.md
+    build/venv/bin/python tools/reference/error_tables.py > docs/error_tables.md
 """
 
 FOOTER = """

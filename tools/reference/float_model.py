@@ -142,9 +142,7 @@ def random_float_model(config: EncoderConfig, seed: int) -> Model:
     if config.input == "audio":
         tensors["in_proj.weight"] /= 32
     if config.positions:
-        tensors["position_embd.weight"] = rng.normal(
-            0, 0.5, (config.context_length, d)
-        )
+        tensors["position_embd.weight"] = rng.normal(0, 0.5, (config.context_length, d))
     if config.pooling == "class":
         tensors["class_embd.weight"] = rng.normal(0, 1, d)
     norm("input_norm" if config.norm == "post" else "output_norm")

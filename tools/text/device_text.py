@@ -45,7 +45,7 @@ class TextParams:
     """Parameters of the tokenizer; the metadata keys are atto.text.<field>."""
 
     version: int = 1
-    buckets: int = 1024
+    buckets: int = 2048
     features: int = 31
     ngram_min: int = 3
     ngram_max: int = 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 
 from tools.train.dataset import TextParams
@@ -36,24 +37,40 @@ def positive_count(value: str) -> int:
     return number
 
 
+def bounded(low: int, high: int) -> Callable[[str], int]:
+    """A parser of integers in [low, high]: what the device accepts."""
+
+    def parse(value: str) -> int:
+        if not value.isdecimal() or not low <= int(value) <= high:
+            raise argparse.ArgumentTypeError(f"'{value}' is not in {low}..{high}")
+        return int(value)
+
+    return parse
+
+
 def add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares shape, training and teacher; the defaults are the spam model's."""
     default = Recipe()
     shape = parser.add_argument_group("shape of the model")
-    for name, value, text in (
-        ("--buckets", default.text.buckets, "rows of the embedding table"),
-        ("--input-length", default.input_length, "e, width of the embedding table"),
-        ("--embedding-length", default.embedding_length, "d_model"),
-        ("--heads", default.head_count, "attention heads"),
-        ("--ffn", default.feed_forward_length, "d_ffn"),
-        ("--blocks", default.block_count, "encoder blocks"),
-        ("--context", default.context_length, "most tokens of a message"),
-        ("--ngram-min", default.text.ngram_min, "shortest n-gram of a word"),
-        ("--ngram-max", default.text.ngram_max, "longest n-gram of a word"),
-        ("--features", default.text.features, "bit mask, see docs/text.md"),
+    # Ranges: docs/model_format.md, docs/text.md.
+    for name, value, low, high, text in (
+        ("--buckets", default.text.buckets, 16, 65535, "rows of the embedding table"),
+        ("--input-length", default.input_length, 1, 512, "width of that table"),
+        ("--embedding-length", default.embedding_length, 8, 512, "d_model"),
+        ("--heads", default.head_count, 1, 512, "attention heads"),
+        ("--ffn", default.feed_forward_length, 1, 4096, "d_ffn"),
+        ("--blocks", default.block_count, 1, 64, "encoder blocks"),
+        ("--context", default.context_length, 1, 512, "most tokens of a message"),
+        ("--ngram-min", default.text.ngram_min, 1, 6, "shortest n-gram of a word"),
+        ("--ngram-max", default.text.ngram_max, 1, 6, "longest n-gram of a word"),
+        ("--features", default.text.features, 1, 255, "sum of bits, see docs/text.md"),
     ):
         shape.add_argument(
-            name, type=positive_count, default=value, help=f"{text} ({value})"
+            name,
+            type=bounded(low, high),
+            default=value,
+            metavar="N",
+            help=f"{text}, {low}..{high} ({value})",
         )
     training = parser.add_argument_group("training")
     training.add_argument(
@@ -68,7 +85,13 @@ def add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
         default=default.integer_epochs,
         help=f"how many of them, at the end, in integers ({default.integer_epochs})",
     )
-    training.add_argument("--seed", type=count, default=default.seed)
+    training.add_argument(
+        "--seed",
+        type=count,
+        default=default.seed,
+        metavar="N",
+        help=f"of all random numbers ({default.seed})",
+    )
     training.add_argument(
         "--obfuscated-first",
         type=share,

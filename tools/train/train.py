@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a text encoder on `label TAB text` files and writes model and card.
 
-    tools/train/train.py train.tsv --validation val.tsv --output model.gguf
+    build/venv/bin/python tools/train/train.py train.tsv --validation val.tsv --output model.gguf
 
 writes model.gguf and model.md. Features come from the device's own tokenizer, and the
 last epochs run in the device's own integers, so the figures of the card are those of
@@ -220,7 +220,7 @@ Validation and test files are only measured, never trained on. Teacher: {teacher
 
 Made by
 
-    tools/train/train.py {shlex.join(sys.argv[1:])}
+    build/venv/bin/python tools/train/train.py {shlex.join(sys.argv[1:])}
 """
 
 

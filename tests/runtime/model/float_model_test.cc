@@ -103,7 +103,8 @@ TEST_CASE("a float model is read in place") {
 }
 
 TEST_CASE("a model of the other precision is refused by name") {
-  CHECK(Result(testing::MakeSmallModel()) == "unsupported: general.architecture");
+  CHECK(Result(testing::MakeSmallModel()) ==
+        "unsupported: general.architecture");
   const testing::FileBytes file(Twins()[0].Build());
   std::vector<BlockWeights> blocks(2);
   Model model;
@@ -134,7 +135,8 @@ TEST_CASE("every key and tensor of a float model is needed") {
 
 TEST_CASE("tensors of integer models are refused") {
   ModelFile file = Twins()[0];
-  file.tensors.push_back(testing::MakeSmallModel().tensor("in_proj.multiplier"));
+  file.tensors.push_back(
+      testing::MakeSmallModel().tensor("in_proj.multiplier"));
   CHECK(Result(file) == "bad_tensor: in_proj.multiplier");
   file = Twins()[0];
   file.tensor("in_proj.weight") =
