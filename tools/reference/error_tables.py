@@ -36,7 +36,7 @@ the result; rounding to it alone costs up to 0.5 and an rms of 0.29. All inputs 
 
 FOOTER = """
 The largest errors are those of softmax over hundreds of keys when one key stands out: keys with less than 1/254 of its weight count as zero, and what
-hundreds of them would have added is missing. Training computes the same integers, so a trained model has learnt with it."""
+hundreds of them would have added is missing: the table is of random scores, the worst legal case is one key above 511 equal ones just below 1/254, whose sum of 0.67 is lost. Training computes the same integers, so a trained model has learnt with it."""
 
 
 def gelu(x: FloatArray) -> FloatArray:
