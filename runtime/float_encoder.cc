@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/memory/caller_memory.h"
+
 namespace atto {
 namespace {
 
@@ -26,29 +28,14 @@ Status FloatEncoder::Init(Span<const std::uint8_t> file,
     return Fail(error, Status::kUnsupported, "backend",
                 "must be one that this build has and this CPU runs", 0, 0);
   }
-  if (file.data() == nullptr) {
-    return Fail(error, Status::kNullPointer, "model", "must not be null", 0, 0);
-  }
-  if (arena.data() == nullptr) {
-    return Fail(error, Status::kNullPointer, "arena", "must not be null", 0, 0);
-  }
-  const std::size_t misalignment =
-      reinterpret_cast<std::uintptr_t>(arena.data()) % kArenaAlignment;
-  if (misalignment != 0) {
-    return Fail(error, Status::kMisaligned, "arena",
-                "address must be a multiple of",
-                static_cast<std::int64_t>(misalignment), kArenaAlignment);
-  }
+  Status status = CheckCallerMemory(file, arena, error);
+  if (status != Status::kOk) return status;
   EncoderShape shape;
-  Status status = FloatModel::ReadShape(file, &shape, error);
+  status = FloatModel::ReadShape(file, &shape, error);
   if (status != Status::kOk) return status;
   const FloatEncoderPlan plan = PlanFloatEncoder(shape, backend->memory);
-  if (arena.size() < plan.bytes) {
-    return Fail(error, Status::kBufferTooSmall, "arena",
-                "bytes must be at least",
-                static_cast<std::int64_t>(arena.size()),
-                static_cast<std::int64_t>(plan.bytes));
-  }
+  status = CheckArenaSize(arena.size(), plan.bytes, error);
+  if (status != Status::kOk) return status;
   for (std::size_t i = 0; i < kFloatEncoderBuffers; ++i) {
     offsets_[i] = plan.buffers[i].offset;
   }

@@ -626,7 +626,7 @@ Status ModelReader::ReadKeys(const void* block_table,
       reinterpret_cast<std::uintptr_t>(file_.data()) % kFileAlignment;
   if (misalignment != 0) {
     return Fail(error_, Status::kMisaligned, "model",
-                "address must be a multiple of 16, not above one by",
+                "address modulo 16 must be",
                 static_cast<std::int64_t>(misalignment), 0);
   }
   Status status = ReadShape();
