@@ -256,7 +256,7 @@ def train_encoder(
             average.update()
             step += 1
             bar.update()
-        bar.set_postfix(loss=f"{float(loss):.3f}", integer=in_integers)
+        bar.set_postfix(loss=f"{float(loss.detach()):.3f}", integer=in_integers)
     bar.close()
     average.take()
     network.eval()
