@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <random>
 #include <vector>
 
@@ -145,39 +146,73 @@ TEST_CASE("backends: matmul with the longest rows") {
   });
 }
 
+// One attention on one backend and on ref. The scratch has exactly the bytes
+// that it was promised, and what stands behind them must stay.
+void CompareAttention(const Backend& backend, const Backend& ref,
+                      Random* random, std::size_t tokens, std::size_t heads,
+                      std::size_t d_head, std::size_t rows) {
+  CAPTURE(tokens);
+  CAPTURE(d_head);
+  const std::size_t d = heads * d_head;
+  const std::int32_t largest = random->In(1, 127);
+  Int8s q(random, rows * d, -largest, largest);
+  Int8s k(random, tokens * d, -largest, largest);
+  Int8s v(random, tokens * d, -127, 127);
+  Attention attention;
+  attention.heads = static_cast<std::uint16_t>(heads);
+  attention.d_head = static_cast<std::uint16_t>(d_head);
+  attention.softmax.shift = static_cast<std::int8_t>(random->In(-4, 12));
+  attention.softmax.multiplier =
+      static_cast<std::int16_t>(random->In(1, 32767));
+  const auto run = [&](const Backend& which, Int8s* y, Int8s* tap) {
+    constexpr std::size_t kBehind = 256;
+    constexpr std::uint8_t kPattern = 0xA5;
+    // Any address that is a multiple of 4 will do.
+    const std::size_t offset = 4 * random->Size(0, 15);
+    const std::size_t end =
+        offset + AttentionScratchBytes(which.memory, tokens, d_head);
+    testing::AlignedBytes scratch(end + kBehind);
+    for (std::size_t i = 0; i < scratch.size(); ++i) {
+      scratch.data()[i] = kPattern;
+    }
+    which.attention_s8(attention, {q.data(), rows, d}, {k.data(), tokens, d},
+                       {v.data(), tokens, d}, {y->data(), rows, d},
+                       scratch.data() + offset, tap->data());
+    bool kept = true;
+    for (std::size_t i = 0; i < offset; ++i) {
+      kept = kept && scratch.data()[i] == kPattern;
+    }
+    for (std::size_t i = end; i < scratch.size(); ++i) {
+      kept = kept && scratch.data()[i] == kPattern;
+    }
+    CHECK(kept);
+  };
+  Int8s y(random, rows * d, 0, 0);
+  Int8s tap(random, rows * heads * tokens, 0, 0);
+  Int8s y_ref = y;
+  Int8s tap_ref = tap;
+  run(backend, &y, &tap);
+  run(ref, &y_ref, &tap_ref);
+  CHECK(y == y_ref);
+  CHECK(tap == tap_ref);
+}
+
 TEST_CASE("backends: attention") {
   Compare(300, [](const Backend& backend, const Backend& ref, Random* random) {
     const std::size_t tokens =
         random->In(0, 19) == 0 ? random->Size(500, 512) : random->Size(1, 70);
-    const std::size_t heads = random->Size(1, 4);
-    const std::size_t d_head = random->Size(1, 40);
-    const std::size_t rows = random->Size(1, 9);
-    const std::size_t d = heads * d_head;
-    const std::int32_t largest = random->In(1, 127);
-    Int8s q(random, rows * d, -largest, largest);
-    Int8s k(random, tokens * d, -largest, largest);
-    Int8s v(random, tokens * d, -127, 127);
-    Attention attention;
-    attention.heads = static_cast<std::uint16_t>(heads);
-    attention.d_head = static_cast<std::uint16_t>(d_head);
-    attention.softmax.shift = static_cast<std::int8_t>(random->In(-4, 12));
-    attention.softmax.multiplier =
-        static_cast<std::int16_t>(random->In(1, 32767));
-    const auto run = [&](const Backend& which, Int8s* y, Int8s* tap) {
-      testing::AlignedBytes scratch(
-          AttentionScratchBytes(which.memory, tokens, d_head) + 4);
-      which.attention_s8(attention, {q.data(), rows, d}, {k.data(), tokens, d},
-                         {v.data(), tokens, d}, {y->data(), rows, d},
-                         scratch.data() + 4, tap->data());
-    };
-    Int8s y(random, rows * d, 0, 0);
-    Int8s tap(random, rows * heads * tokens, 0, 0);
-    Int8s y_ref = y;
-    Int8s tap_ref = tap;
-    run(backend, &y, &tap);
-    run(ref, &y_ref, &tap_ref);
-    CHECK(y == y_ref);
-    CHECK(tap == tap_ref);
+    CompareAttention(backend, ref, random, tokens, random->Size(1, 4),
+                     random->Size(1, 40), random->Size(1, 9));
+  });
+}
+
+TEST_CASE("backends: attention with the widest heads and most tokens") {
+  Compare(1, [](const Backend& backend, const Backend& ref, Random* random) {
+    for (const std::size_t d_head : {63U, 64U, 65U, 255U, 511U, 512U}) {
+      for (const std::size_t tokens : {1U, 31U, 33U, 511U, 512U}) {
+        CompareAttention(backend, ref, random, tokens, 1, d_head, 5);
+      }
+    }
   });
 }
 
