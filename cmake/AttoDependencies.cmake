@@ -4,9 +4,14 @@
 
 include(FetchContent)
 
-# Libraries that tools/dev unpacked because the distribution's are too old.
-if(EXISTS ${PROJECT_SOURCE_DIR}/build/deps/usr)
-  list(APPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/build/deps/usr)
+# Libraries that tools/dev unpacked because the distribution's are too old, or
+# are not those of the target.
+set(atto_unpacked ${PROJECT_SOURCE_DIR}/build/deps)
+if(CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  string(APPEND atto_unpacked "-arm64")
+endif()
+if(EXISTS ${atto_unpacked}/usr)
+  list(APPEND CMAKE_PREFIX_PATH ${atto_unpacked}/usr)
 endif()
 
 # Makes the CMake package `name` available: find_package first, then `url`.

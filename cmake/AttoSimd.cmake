@@ -1,14 +1,54 @@
-# SIMD kernels of host builds. The list of targets is fixed here: compile time
-# grows with each. ops/backends_hwy.cc has a name for each.
+# Which kernels the library has beside the scalar ones: Highway's on x86-64 and
+# AArch64, `dsp` or `helium` on Cortex-M.
+#
+# The list of Highway's targets is fixed here: compile time grows with each.
+# ops/backends_hwy.cc has a name for each.
 
 set(ATTO_SIMD
     AUTO
-    CACHE STRING "Highway kernels: ON (fail without Highway), OFF or AUTO")
+    CACHE STRING "SIMD kernels: ON (fail if there are none), OFF or AUTO")
 set_property(CACHE ATTO_SIMD PROPERTY STRINGS ON OFF AUTO)
 
+# Kernels of a Cortex-M by what the compiler says that its flags allow, so that
+# no build takes scalar code for SIMD code.
+function(atto_find_mcu_kernels result reason)
+  include(CheckCXXSourceCompiles)
+  set(kernels "")
+  set(why "this core has neither the DSP extension nor MVE")
+  check_cxx_source_compiles(
+    "#if !(__ARM_FEATURE_MVE & 1)\n#error\n#endif" ATTO_TARGET_HAS_MVE)
+  check_cxx_source_compiles(
+    "#if !__ARM_FEATURE_DSP || __ARM_ARCH_PROFILE != 'M'\n#error\n#endif"
+    ATTO_TARGET_HAS_DSP)
+  if(ATTO_TARGET_HAS_MVE)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION
+                                                VERSION_LESS 13)
+      set(why "GCC ${CMAKE_CXX_COMPILER_VERSION} breaks down on MVE code:\
+ use GCC 13 or clang (ATTO_USE_CLANG)")
+    else()
+      set(kernels helium)
+    endif()
+  elseif(ATTO_TARGET_HAS_DSP)
+    set(kernels dsp)
+  endif()
+  if(kernels AND NOT EXISTS ${PROJECT_SOURCE_DIR}/ops/backends_${kernels}.cc)
+    set(why "there are no kernels for ${kernels}")
+    set(kernels "")
+  endif()
+  set(${result}
+      "${kernels}"
+      PARENT_SCOPE)
+  set(${reason}
+      "${why}"
+      PARENT_SCOPE)
+endfunction()
+
 set(atto_highway FALSE)
+set(atto_mcu_kernels "")
 if(ATTO_SIMD)
-  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64|arm64")
+  if(CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    atto_find_mcu_kernels(atto_mcu_kernels atto_reason)
+  elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64|arm64")
     set(atto_reason "there are none for ${CMAKE_SYSTEM_PROCESSOR}")
   else()
     find_package(hwy 1.2 QUIET)
@@ -18,7 +58,9 @@ if(ATTO_SIMD)
       set(atto_reason "Highway 1.2 or later is missing: run tools/dev setup")
     endif()
   endif()
-  if(NOT atto_highway AND NOT ATTO_SIMD STREQUAL "AUTO")
+  if(NOT atto_highway
+     AND NOT atto_mcu_kernels
+     AND NOT ATTO_SIMD STREQUAL "AUTO")
     message(FATAL_ERROR "ATTO_SIMD asks for SIMD kernels, but ${atto_reason}")
   endif()
 endif()
@@ -36,8 +78,16 @@ function(atto_highway_source file)
   )
 endfunction()
 
-# Adds the list of backends to the library: Highway's or the scalar one.
+# Adds kernels and the list of backends to the library.
 function(atto_add_backends target)
+  if(atto_mcu_kernels)
+    file(GLOB sources CONFIGURE_DEPENDS ops/*/*_${atto_mcu_kernels}.cc)
+    target_sources(${target} PRIVATE ops/backends_${atto_mcu_kernels}.cc
+                                     ${sources})
+    string(TOUPPER ${atto_mcu_kernels} name)
+    target_compile_definitions(${target} PUBLIC ATTO_WITH_${name}=1)
+    return()
+  endif()
   if(NOT atto_highway)
     target_sources(${target} PRIVATE ops/backends_ref.cc)
     return()

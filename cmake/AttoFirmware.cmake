@@ -1,0 +1,125 @@
+# Firmware: models as constants, programs for a board.
+
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH atto_source_dir)
+set(atto_boards_dir ${atto_source_dir}/firmware_examples/boards)
+find_program(ATTO_QEMU_SYSTEM_ARM qemu-system-arm)
+mark_as_advanced(ATTO_QEMU_SYSTEM_ARM)
+find_program(ATTO_HOST_PYTHON python3 HINTS /usr/bin)
+mark_as_advanced(ATTO_HOST_PYTHON)
+
+# atto_embed_model(target model.gguf [TOKENS n])
+#
+# A library with the model as aligned constants in flash, and "<target>.h":
+#   namespace <target> {
+#   struct Model { static constexpr atto::EncoderShape kShape; };  // for Arena
+#   constexpr atto::Span<const std::uint8_t> kBytes;               // for Init
+#   }
+# and for C <target>_bytes, <target>_size, <target>_arena, <target>_arena_size.
+# TOKENS: the embedded model takes fewer tokens than the file, and so less RAM.
+function(atto_embed_model target model)
+  cmake_parse_arguments(arg "" "TOKENS" "" ${ARGN})
+  if(NOT ATTO_HOST_PYTHON)
+    message(FATAL_ERROR "atto_embed_model runs python3, which is not installed")
+  endif()
+  cmake_path(ABSOLUTE_PATH model)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
+  set(script ${atto_source_dir}/tools/embed_model.py)
+  set(options --name ${target} --out ${folder})
+  if(arg_TOKENS)
+    list(APPEND options --tokens ${arg_TOKENS})
+  endif()
+  add_custom_command(
+    OUTPUT ${folder}/${target}.cc ${folder}/${target}.h
+    COMMAND ${ATTO_HOST_PYTHON} ${script} ${model} ${options}
+    DEPENDS ${model} ${script}
+    COMMENT "Embedding ${target}"
+    VERBATIM)
+  add_library(${target} STATIC ${folder}/${target}.cc)
+  target_include_directories(${target} PUBLIC ${folder})
+  target_link_libraries(${target} PUBLIC atto::atto)
+endfunction()
+
+# The support code of a board as a library, atto_board_<board>. `board` is a file
+# in firmware_examples/boards, or the path of one of your own.
+function(atto_add_board board result)
+  cmake_path(GET board STEM LAST_ONLY name)
+  set(target atto_board_${name})
+  set(${result}
+      ${target}
+      PARENT_SCOPE)
+  if(TARGET ${target})
+    return()
+  endif()
+  if(EXISTS ${atto_boards_dir}/${board}.cmake)
+    set(board ${atto_boards_dir}/${board}.cmake)
+  elseif(NOT EXISTS "${board}")
+    file(GLOB known RELATIVE ${atto_boards_dir} ${atto_boards_dir}/*.cmake)
+    list(TRANSFORM known REPLACE "\\.cmake$" "")
+    list(JOIN known ", " known)
+    message(FATAL_ERROR "no board '${board}': there are ${known}, or the path "
+                        "of a file like theirs")
+  endif()
+  include(${board})
+  set(script ${CMAKE_BINARY_DIR}/boards/${name}.ld)
+  list(TRANSFORM board_memory PREPEND "  ")
+  list(JOIN board_memory "\n" board_memory_lines)
+  configure_file(${atto_boards_dir}/cortex_m.ld.in ${script} @ONLY)
+  add_library(
+    ${target} OBJECT
+    ${atto_boards_dir}/startup.c ${atto_boards_dir}/board.c
+    ${atto_boards_dir}/${board_device}.c)
+  atto_common_flags(${target})
+  set_target_properties(${target} PROPERTIES C_EXTENSIONS ON) # inline assembly
+  target_compile_definitions(${target} PRIVATE ${board_definitions})
+  target_include_directories(${target} PUBLIC ${atto_boards_dir})
+  target_link_options(${target} INTERFACE -nostartfiles -T${script}
+                      -Wl,--gc-sections -Wl,-z,noexecstack)
+  set_target_properties(${target} PROPERTIES ATTO_MACHINE "${board_machine}"
+                                             ATTO_SCRIPT ${script})
+endfunction()
+
+# atto_add_firmware(name BOARD board SOURCES file... [LIBRARIES target...]
+#                   [INPUT file] [EXPECT file])
+#
+# Builds name.elf, name.bin, name.map and prints its size. Where QEMU emulates
+# the board, a test runs it: exit status 0, INPUT typed on the UART, and every
+# line of EXPECT, a regular expression, found in the output in that order.
+function(atto_add_firmware name)
+  cmake_parse_arguments(arg "" "BOARD;INPUT;EXPECT" "SOURCES;LIBRARIES" ${ARGN})
+  atto_add_board(${arg_BOARD} board)
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${board} ${arg_LIBRARIES})
+  atto_common_flags(${name})
+  target_compile_options(
+    ${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti
+                    -fno-threadsafe-statics>)
+  target_link_options(${name} PRIVATE --specs=nano.specs --specs=nosys.specs
+                      -Wl,-Map=${name}.map)
+  get_target_property(script ${board} ATTO_SCRIPT)
+  set_target_properties(${name} PROPERTIES SUFFIX .elf LINK_DEPENDS ${script})
+  add_custom_command(
+    TARGET ${name}
+    POST_BUILD
+    COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:${name}> ${name}.bin
+    COMMAND ${CMAKE_SIZE} $<TARGET_FILE:${name}>
+    BYPRODUCTS ${name}.bin ${name}.map
+    VERBATIM)
+  get_target_property(machine ${board} ATTO_MACHINE)
+  if(NOT machine OR NOT ATTO_BUILD_TESTS)
+    return()
+  endif()
+  set(options "")
+  foreach(option INPUT EXPECT)
+    if(arg_${option})
+      cmake_path(ABSOLUTE_PATH arg_${option})
+      string(TOLOWER ${option} flag)
+      list(APPEND options --${flag} ${arg_${option}})
+    endif()
+  endforeach()
+  add_test(NAME firmware.${name}
+           COMMAND ${ATTO_HOST_PYTHON}
+                   ${atto_source_dir}/tools/run_firmware.py --machine
+                   ${machine} ${options} $<TARGET_FILE:${name}>)
+  set_tests_properties(firmware.${name} PROPERTIES SKIP_RETURN_CODE 77
+                                                   TIMEOUT 120)
+endfunction()

@@ -1,0 +1,6 @@
+# Arm MPS2 with image AN500: Cortex-M7 at 25 MHz.
+set(board_machine mps2-an500)
+set(board_memory "FLASH (rx) : ORIGIN = 0x00000000, LENGTH = 4M" "RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 4M")
+set(board_definitions BOARD_UART_BASE=0x40004000 BOARD_CLOCK_MHZ=25)
+set(board_device cmsdk)
+set(board_stack_bytes 4096)
