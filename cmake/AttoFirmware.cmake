@@ -7,7 +7,7 @@ mark_as_advanced(ATTO_QEMU_SYSTEM_ARM)
 find_program(ATTO_HOST_PYTHON python3 HINTS /usr/bin)
 mark_as_advanced(ATTO_HOST_PYTHON)
 
-# atto_embed_model(target model.gguf [TOKENS n])
+# atto_embed_model(target model.gguf [TOKENS n] [NAME name])
 #
 # A library with the model as aligned constants in flash, and "<target>.h":
 #   namespace <target> {
@@ -16,25 +16,29 @@ mark_as_advanced(ATTO_HOST_PYTHON)
 #   }
 # and for C <target>_bytes, <target>_size, <target>_arena, <target>_arena_size.
 # TOKENS: the embedded model takes fewer tokens than the file, and so less RAM.
+# NAME: of header and constants, where it is not the target's.
 function(atto_embed_model target model)
-  cmake_parse_arguments(arg "" "TOKENS" "" ${ARGN})
+  cmake_parse_arguments(arg "" "TOKENS;NAME" "" ${ARGN})
+  if(NOT arg_NAME)
+    set(arg_NAME ${target})
+  endif()
   if(NOT ATTO_HOST_PYTHON)
     message(FATAL_ERROR "atto_embed_model runs python3, which is not installed")
   endif()
   cmake_path(ABSOLUTE_PATH model)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
   set(script ${atto_source_dir}/tools/embed_model.py)
-  set(options --name ${target} --out ${folder})
+  set(options --name ${arg_NAME} --out ${folder})
   if(arg_TOKENS)
     list(APPEND options --tokens ${arg_TOKENS})
   endif()
   add_custom_command(
-    OUTPUT ${folder}/${target}.cc ${folder}/${target}.h
+    OUTPUT ${folder}/${arg_NAME}.cc ${folder}/${arg_NAME}.h
     COMMAND ${ATTO_HOST_PYTHON} ${script} ${model} ${options}
     DEPENDS ${model} ${script}
     COMMENT "Embedding ${target}"
     VERBATIM)
-  add_library(${target} STATIC ${folder}/${target}.cc)
+  add_library(${target} STATIC ${folder}/${arg_NAME}.cc)
   target_include_directories(${target} PUBLIC ${folder})
   target_link_libraries(${target} PUBLIC atto::atto)
 endfunction()
@@ -79,13 +83,13 @@ function(atto_add_board board result)
 endfunction()
 
 # atto_add_firmware(name BOARD board SOURCES file... [LIBRARIES target...]
-#                   [INPUT file] [EXPECT file])
+#                   [INPUT file] [EXPECT file] [NO_TEST])
 #
 # Builds name.elf, name.bin, name.map and prints its size. Where QEMU emulates
 # the board, a test runs it: exit status 0, INPUT typed on the UART, and every
 # line of EXPECT, a regular expression, found in the output in that order.
 function(atto_add_firmware name)
-  cmake_parse_arguments(arg "" "BOARD;INPUT;EXPECT" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "NO_TEST" "BOARD;INPUT;EXPECT" "SOURCES;LIBRARIES" ${ARGN})
   atto_add_board(${arg_BOARD} board)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${board} ${arg_LIBRARIES})
@@ -94,18 +98,19 @@ function(atto_add_firmware name)
     ${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti
                     -fno-threadsafe-statics>)
   target_link_options(${name} PRIVATE --specs=nano.specs --specs=nosys.specs
-                      -Wl,-Map=${name}.map)
+                      -Wl,-Map=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
   get_target_property(script ${board} ATTO_SCRIPT)
   set_target_properties(${name} PROPERTIES SUFFIX .elf LINK_DEPENDS ${script})
   add_custom_command(
     TARGET ${name}
     POST_BUILD
-    COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:${name}> ${name}.bin
+    COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:${name}>
+            ${CMAKE_CURRENT_BINARY_DIR}/${name}.bin
     COMMAND ${CMAKE_SIZE} $<TARGET_FILE:${name}>
-    BYPRODUCTS ${name}.bin ${name}.map
+    BYPRODUCTS ${CMAKE_CURRENT_BINARY_DIR}/${name}.bin ${CMAKE_CURRENT_BINARY_DIR}/${name}.map
     VERBATIM)
   get_target_property(machine ${board} ATTO_MACHINE)
-  if(NOT machine OR NOT ATTO_BUILD_TESTS)
+  if(NOT machine OR NOT ATTO_BUILD_TESTS OR arg_NO_TEST)
     return()
   endif()
   set(options "")

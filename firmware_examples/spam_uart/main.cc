@@ -14,9 +14,7 @@ atto::Arena<spam_model::Model> arena;
 atto::TextClassifier spam;
 char message[kMaxMessage];
 
-void PrintView(atto::StringView text) {
-  board_write(text.data(), text.size());
-}
+void PrintView(atto::StringView text) { board_write(text.data(), text.size()); }
 
 // Answers with the label, its probability in percent and what it took.
 void Answer() {

@@ -12,9 +12,13 @@
 #elif HWY_TARGET == HWY_AVX3_DL
 #define ATTO_TARGET_NAME "avx512_vnni"
 #elif HWY_TARGET == HWY_NEON_WITHOUT_AES
-#define ATTO_TARGET_NAME "neon"
-#elif HWY_TARGET == HWY_NEON_BF16
+#if defined(__ARM_FEATURE_DOTPROD)
 #define ATTO_TARGET_NAME "neon_dot"
+#else
+#define ATTO_TARGET_NAME "neon"
+#endif
+#elif HWY_TARGET == HWY_NEON_BF16
+#define ATTO_TARGET_NAME "neon_bf16"
 #elif HWY_TARGET == HWY_SVE2
 #define ATTO_TARGET_NAME "sve2"
 #elif HWY_TARGET == HWY_SVE2_128

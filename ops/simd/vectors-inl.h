@@ -47,6 +47,9 @@ HWY_INLINE V32 DotQuad(V32 acc, VLeft left, V8 right) {
 #if ATTO_X86_WITHOUT_VNNI
   const V16 pairs = hn::SatWidenMulPairwiseAdd(D16(), left, right);
   return hn::Add(acc, hn::WidenMulPairwiseAdd(D32(), pairs, hn::Set(D16(), 1)));
+#elif HWY_TARGET == HWY_NEON_WITHOUT_AES && defined(__ARM_FEATURE_DOTPROD)
+  // A build for cores with the instruction; Highway has no op for it.
+  return V32(vdotq_s32(acc.raw, left.raw, right.raw));
 #else
   return hn::SumOfMulQuadAccumulate(D32(), left, right, acc);
 #endif
