@@ -35,6 +35,7 @@ function(atto_test_environment name)
              ATTO_BUILD_DIR=${PROJECT_BINARY_DIR}
              ATTO_LIBRARY=$<TARGET_FILE:atto>
              ATTO_TEXT_LIB=${PROJECT_BINARY_DIR}/libatto_text.so
+             ATTO_AUDIO_LIB=${PROJECT_BINARY_DIR}/libatto_audio.so
              ATTO_SANITIZE=${ATTO_SANITIZE}
              ATTO_NM=${CMAKE_NM}
              ATTO_READELF=${CMAKE_READELF}

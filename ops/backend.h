@@ -13,6 +13,7 @@
 #include "ops/base/span.h"
 #include "ops/embedding/embedding.h"
 #include "ops/layernorm/layernorm.h"
+#include "ops/logmel/logmel.h"
 #include "ops/matmul/matmul.h"
 #include "ops/pooling/pooling.h"
 #include "ops/softmax/softmax.h"
@@ -46,6 +47,7 @@ struct Backend {
   decltype(&AttentionS8Ref) attention_s8;
   decltype(&SumRowsS8Ref) sum_rows_s8;
   decltype(&MeanS8Ref) mean_s8;
+  decltype(&LogMelS8Ref) logmel_s8;
 };
 
 // All backends of this build, slowest first, whether or not this CPU can run

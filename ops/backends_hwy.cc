@@ -32,7 +32,8 @@ constexpr Backend kBackend = {
     &MatmulS8,        &MatmulS16,    &MatmulAddS16,  &EmbeddingSumS8,
     &AddS16,          &AddShiftedS8, &LayerNormS8,   &LayerNormS16,
     &QuantiseS8,      &GeluS8,       &ReluS8,        &SoftmaxS8,
-    &AttentionS8,     &SumRowsS8,    &MeanS8};
+    &AttentionS8,     &SumRowsS8,    &MeanS8,
+    &LogMelS8Ref};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace atto
