@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "ops/attention/attention.h"
+#include "ops/logmel/logmel.h"
 
 namespace atto {
 
@@ -80,6 +81,13 @@ constexpr std::size_t AttentionScratchBytes(const BackendMemory& memory,
          RoundUpTo(tokens, 4) * RoundUpTo(d_head, panel) +  // values
          4 * (4 * steps + row) +  // four query rows at a time
          7 * kPackAlignment;
+}
+
+// Bytes of scratch of one frame's log-mel features.
+constexpr std::size_t LogMelScratchBytes(const BackendMemory& memory,
+                                         std::size_t fft_length) noexcept {
+  const std::size_t bytes = LogMelScratchBytes(fft_length);
+  return memory.panel_channels == 0 ? bytes : 2 * bytes;
 }
 
 }  // namespace atto

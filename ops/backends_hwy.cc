@@ -14,6 +14,7 @@
 #include "ops/backend_ref.h"
 #include "ops/embedding/embedding_hwy-inl.h"
 #include "ops/layernorm/layernorm_hwy-inl.h"
+#include "ops/logmel/logmel_hwy-inl.h"
 #include "ops/matmul/matmul_hwy-inl.h"
 #include "ops/pooling/pooling_hwy-inl.h"
 #include "ops/simd/target_name-inl.h"
@@ -33,7 +34,7 @@ constexpr Backend kBackend = {
     &AddS16,          &AddShiftedS8, &LayerNormS8,   &LayerNormS16,
     &QuantiseS8,      &GeluS8,       &ReluS8,        &SoftmaxS8,
     &AttentionS8,     &SumRowsS8,    &MeanS8,
-    &LogMelS8Ref};
+    &LogMelS8};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace atto

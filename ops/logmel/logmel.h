@@ -39,6 +39,11 @@ constexpr std::size_t LogMelScratchBytes(std::size_t fft_length) noexcept {
 void LogMelS8Ref(const LogMel& mel, const std::int16_t* pcm, std::int8_t* y,
                  void* scratch) noexcept;
 
+// The last steps, the same code for every backend: power [fft_length / 2],
+// already shifted right by `power_shift` -> filters, logarithm -> y [bins].
+void MelBinsS8(const LogMel& mel, const std::uint32_t* power,
+               unsigned power_shift, std::int8_t* y) noexcept;
+
 // Right shift that brings the power of FFT values into 32 bits, when `bits` is
 // the bit length of the largest |component|: 0..31.
 constexpr unsigned PowerShift(unsigned bits) noexcept {

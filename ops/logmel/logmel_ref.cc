@@ -97,6 +97,22 @@ void Power(std::int32_t* z, std::size_t points, unsigned shift) noexcept {
 
 }  // namespace
 
+void MelBinsS8(const LogMel& mel, const std::uint32_t* power,
+               unsigned power_shift, std::int8_t* y) noexcept {
+  const std::int16_t* weights = mel.weights;
+  for (std::size_t i = 0; i < mel.bins; ++i) {
+    const std::uint32_t* const inside = power + mel.filters[2 * i];
+    const std::int16_t count = mel.filters[2 * i + 1];
+    std::uint64_t energy = 0;
+    for (std::int16_t k = 0; k < count; ++k) {
+      const std::uint64_t weight = static_cast<std::uint16_t>(weights[k]);
+      energy += inside[k] * weight;
+    }
+    weights += count;
+    y[i] = QuantiseLogMel(mel, energy, power_shift);
+  }
+}
+
 void LogMelS8Ref(const LogMel& mel, const std::int16_t* pcm, std::int8_t* y,
                  void* scratch) noexcept {
   const std::size_t points = mel.fft_length / 2U;
@@ -105,18 +121,8 @@ void LogMelS8Ref(const LogMel& mel, const std::int16_t* pcm, std::int8_t* y,
   Transform(z, points);
   const unsigned shift = PowerShift(Unpack(z, points));
   Power(z, points, shift);
-  const std::int16_t* weights = mel.weights;
-  for (std::size_t i = 0; i < mel.bins; ++i) {
-    const std::int32_t* const power = z + mel.filters[2 * i];
-    const std::int16_t count = mel.filters[2 * i + 1];
-    std::uint64_t energy = 0;
-    for (std::int16_t k = 0; k < count; ++k) {
-      const std::uint64_t weight = static_cast<std::uint16_t>(weights[k]);
-      energy += static_cast<std::uint32_t>(power[k]) * weight;
-    }
-    weights += count;
-    y[i] = QuantiseLogMel(mel, energy, shift);
-  }
+  const void* const power = z;
+  MelBinsS8(mel, static_cast<const std::uint32_t*>(power), shift, y);
 }
 
 }  // namespace atto

@@ -19,7 +19,7 @@ struct Twiddle {
 constexpr std::size_t kTwiddles = LogMel::kMaxFft / 2;
 
 struct TwiddleTable {
-  Twiddle at[kTwiddles];  // angle 2 pi k / LogMel::kMaxFft
+  Twiddle at[kTwiddles];  // angle pi k / kTwiddles
 };
 
 // Taylor series around 0; |x| <= pi leaves an error below 1e-15.
@@ -54,6 +54,27 @@ inline constexpr TwiddleTable kTwiddleTable = MakeTwiddles();
 static_assert(kTwiddleTable.at[0].c == -32768 && kTwiddleTable.at[0].s == 0);
 static_assert(kTwiddleTable.at[kTwiddles / 2].c == 0 &&
               kTwiddleTable.at[kTwiddles / 2].s == -32768);
+
+// The same, those of each stage in a row, for vectors: entry half + j is that
+// of angle pi j / half.
+struct StageTwiddles {
+  std::int32_t c[2 * kTwiddles];
+  std::int32_t s[2 * kTwiddles];
+};
+
+constexpr StageTwiddles MakeStageTwiddles() noexcept {
+  StageTwiddles stages{};
+  for (std::size_t half = 1; half <= kTwiddles; half *= 2) {
+    for (std::size_t j = 0; j < half; ++j) {
+      const Twiddle w = kTwiddleTable.at[j * (kTwiddles / half)];
+      stages.c[half + j] = w.c;
+      stages.s[half + j] = w.s;
+    }
+  }
+  return stages;
+}
+
+inline constexpr StageTwiddles kStageTwiddles = MakeStageTwiddles();
 
 }  // namespace atto
 
