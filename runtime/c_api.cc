@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/audio/keyword_spotter.h"
 #include "runtime/classifier.h"
 #include "runtime/version.h"
 
@@ -10,10 +11,24 @@ struct atto_text_classifier {
   atto::TextClassifier classifier;
 };
 
+struct atto_audio_classifier {
+  atto::AudioClassifier classifier;
+};
+
+struct atto_spotter {
+  atto::KeywordSpotter spotter;
+  void (*on_event)(void* context, const atto_event* event);
+  void* context;
+};
+
 namespace {
 
 static_assert(sizeof(atto_text_classifier) <= ATTO_TEXT_CLASSIFIER_BYTES);
 static_assert(alignof(atto_text_classifier) <= ATTO_ALIGNMENT);
+static_assert(sizeof(atto_audio_classifier) <= ATTO_AUDIO_CLASSIFIER_BYTES);
+static_assert(alignof(atto_audio_classifier) <= ATTO_ALIGNMENT);
+static_assert(sizeof(atto_spotter) <= ATTO_SPOTTER_BYTES);
+static_assert(alignof(atto_spotter) <= ATTO_ALIGNMENT);
 static_assert(atto::Model::kAlignment <= ATTO_ALIGNMENT);
 static_assert(atto::kArenaAlignment <= ATTO_ALIGNMENT);
 static_assert(sizeof(atto_error::subject) == atto::ErrorInfo::kMaxSubject);
@@ -61,6 +76,97 @@ atto::Span<const std::uint8_t> Bytes(const void* data,
   return {static_cast<const std::uint8_t*>(data), bytes};
 }
 
+atto::Span<std::uint8_t> Arena(void* arena, std::size_t bytes) noexcept {
+  return {static_cast<std::uint8_t*>(arena), bytes};
+}
+
+// Makes an object in the caller's memory, into *made.
+template <typename Object>
+atto::Status MakeObject(void* memory, std::size_t memory_bytes, Object** made,
+                        atto::ErrorInfo* info) noexcept {
+  if (memory == nullptr || made == nullptr) {
+    return atto::Fail(info, atto::Status::kNullPointer,
+                      memory == nullptr ? "memory" : "classifier",
+                      "must not be null", 0, 0);
+  }
+  *made = nullptr;
+  if (memory_bytes < sizeof(Object)) {
+    return atto::Fail(info, atto::Status::kBufferTooSmall, "memory",
+                      "bytes must be at least",
+                      static_cast<std::int64_t>(memory_bytes),
+                      static_cast<std::int64_t>(sizeof(Object)));
+  }
+  const std::size_t misalignment =
+      reinterpret_cast<std::uintptr_t>(memory) % ATTO_ALIGNMENT;
+  if (misalignment != 0) {
+    return atto::Fail(info, atto::Status::kMisaligned, "memory",
+                      "address must be a multiple of",
+                      static_cast<std::int64_t>(misalignment), ATTO_ALIGNMENT);
+  }
+  *made = new (memory) Object;
+  return atto::Status::kOk;
+}
+
+std::size_t ClassifierArenaBytes(const atto::EncoderShape& shape) noexcept {
+  return atto::ArenaBytes(shape);
+}
+
+std::size_t SpotterBytes(const atto::EncoderShape& shape) noexcept {
+  return shape.input == atto::Input::kAudio ? atto::SpotterArenaBytes(shape)
+                                            : 0;
+}
+
+// A size that follows from the model's shape, into *bytes.
+atto_status ReadSize(const void* model, std::size_t model_bytes,
+                     std::size_t (*size)(const atto::EncoderShape&) noexcept,
+                     std::size_t* bytes, atto_error* error) noexcept {
+  atto::ErrorInfo info;
+  if (model == nullptr || bytes == nullptr) {
+    return Report(atto::Fail(&info, atto::Status::kNullPointer,
+                             model == nullptr ? "model" : "bytes",
+                             "must not be null", 0, 0),
+                  info, error);
+  }
+  atto::EncoderShape shape;
+  const atto::Status status =
+      atto::Model::ReadShape(Bytes(model, model_bytes), &shape, &info);
+  *bytes = status == atto::Status::kOk ? size(shape) : 0;
+  return Report(status, info, error);
+}
+
+atto_classification ToC(const atto::Classification& found) noexcept {
+  atto_classification result;
+  result.label = found.label;
+  result.score = found.score;
+  result.classes = static_cast<std::uint16_t>(found.scores.size());
+  result.scores = found.scores.data();
+  result.logits = found.logits.data();
+  result.tokens = found.tokens;
+  result.cut_tokens = found.cut_tokens;
+  result.cut_features = found.cut_features;
+  result.invalid_utf8 = found.invalid_utf8;
+  return result;
+}
+
+atto_status Label(const atto::Model& model, std::size_t index,
+                  const char** label, std::size_t* bytes) noexcept {
+  if (index >= model.shape().classes) {
+    return ToC(atto::Status::kInvalidArgument);
+  }
+  const atto::StringView name = model.label(index);
+  *label = name.data();
+  *bytes = name.size();
+  return ToC(atto::Status::kOk);
+}
+
+// Hands an event of a spotter to its C caller.
+void Forward(void* context, const atto::KeywordEvent& event) noexcept {
+  const auto* const spotter = static_cast<const atto_spotter*>(context);
+  const atto_event forwarded = {event.word, event.score, event.start, event.end,
+                                event.detected};
+  spotter->on_event(spotter->context, &forwarded);
+}
+
 }  // namespace
 
 extern "C" {
@@ -81,18 +187,7 @@ size_t atto_text_classifier_size(void) { return sizeof(atto_text_classifier); }
 
 atto_status atto_arena_size(const void* model, size_t model_bytes,
                             size_t* bytes, atto_error* error) {
-  atto::ErrorInfo info;
-  if (model == nullptr || bytes == nullptr) {
-    return Report(atto::Fail(&info, atto::Status::kNullPointer,
-                             model == nullptr ? "model" : "bytes",
-                             "must not be null", 0, 0),
-                  info, error);
-  }
-  atto::EncoderShape shape;
-  const atto::Status status =
-      atto::Model::ReadShape(Bytes(model, model_bytes), &shape, &info);
-  *bytes = status == atto::Status::kOk ? atto::ArenaBytes(shape) : 0;
-  return Report(status, info, error);
+  return ReadSize(model, model_bytes, &ClassifierArenaBytes, bytes, error);
 }
 
 atto_status atto_text_classifier_init(void* memory, size_t memory_bytes,
@@ -101,36 +196,12 @@ atto_status atto_text_classifier_init(void* memory, size_t memory_bytes,
                                       atto_text_classifier** classifier,
                                       atto_error* error) {
   atto::ErrorInfo info;
-  atto::Status status = atto::Status::kOk;
-  if (memory == nullptr || classifier == nullptr) {
-    status = atto::Fail(&info, atto::Status::kNullPointer,
-                        memory == nullptr ? "memory" : "classifier",
-                        "must not be null", 0, 0);
-    return Report(status, info, error);
-  }
-  *classifier = nullptr;
-  if (memory_bytes < sizeof(atto_text_classifier)) {
-    status = atto::Fail(
-        &info, atto::Status::kBufferTooSmall, "memory",
-        "bytes must be at least", static_cast<std::int64_t>(memory_bytes),
-        static_cast<std::int64_t>(sizeof(atto_text_classifier)));
-    return Report(status, info, error);
-  }
-  const std::size_t misalignment =
-      reinterpret_cast<std::uintptr_t>(memory) % ATTO_ALIGNMENT;
-  if (misalignment != 0) {
-    status =
-        atto::Fail(&info, atto::Status::kMisaligned, "memory",
-                   "address must be a multiple of",
-                   static_cast<std::int64_t>(misalignment), ATTO_ALIGNMENT);
-    return Report(status, info, error);
-  }
-  auto* const made = new (memory) atto_text_classifier;
-  status = made->classifier.Init(
-      Bytes(model, model_bytes),
-      atto::Span<std::uint8_t>(static_cast<std::uint8_t*>(arena), arena_bytes),
-      &info);
-  if (status == atto::Status::kOk) *classifier = made;
+  atto::Status status = MakeObject(memory, memory_bytes, classifier, &info);
+  if (status != atto::Status::kOk) return Report(status, info, error);
+  status = (*classifier)
+               ->classifier.Init(Bytes(model, model_bytes),
+                                 Arena(arena, arena_bytes), &info);
+  if (status != atto::Status::kOk) *classifier = nullptr;
   return Report(status, info, error);
 }
 
@@ -143,15 +214,7 @@ atto_status atto_text_classify(atto_text_classifier* classifier,
   atto::Classification found;
   const atto::Status status = classifier->classifier.Classify(
       atto::Span<const char>(text, bytes), &found);
-  result->label = found.label;
-  result->score = found.score;
-  result->classes = static_cast<std::uint16_t>(found.scores.size());
-  result->scores = found.scores.data();
-  result->logits = found.logits.data();
-  result->tokens = found.tokens;
-  result->cut_tokens = found.cut_tokens;
-  result->cut_features = found.cut_features;
-  result->invalid_utf8 = found.invalid_utf8;
+  *result = ToC(found);
   return ToC(status);
 }
 
@@ -160,14 +223,106 @@ atto_status atto_label(const atto_text_classifier* classifier, size_t index,
   if (classifier == nullptr || label == nullptr || bytes == nullptr) {
     return ToC(atto::Status::kNullPointer);
   }
-  const atto::Model& model = classifier->classifier.model();
-  if (index >= model.shape().classes) {
-    return ToC(atto::Status::kInvalidArgument);
+  return Label(classifier->classifier.model(), index, label, bytes);
+}
+
+size_t atto_audio_classifier_size(void) {
+  return sizeof(atto_audio_classifier);
+}
+
+atto_status atto_audio_classifier_init(void* memory, size_t memory_bytes,
+                                       const void* model, size_t model_bytes,
+                                       void* arena, size_t arena_bytes,
+                                       atto_audio_classifier** classifier,
+                                       atto_error* error) {
+  atto::ErrorInfo info;
+  atto::Status status = MakeObject(memory, memory_bytes, classifier, &info);
+  if (status != atto::Status::kOk) return Report(status, info, error);
+  status = (*classifier)
+               ->classifier.Init(Bytes(model, model_bytes),
+                                 Arena(arena, arena_bytes), &info);
+  if (status != atto::Status::kOk) *classifier = nullptr;
+  return Report(status, info, error);
+}
+
+atto_status atto_audio_classify(atto_audio_classifier* classifier,
+                                const int16_t* samples, size_t count,
+                                atto_classification* result,
+                                size_t* cut_samples) {
+  if (classifier == nullptr || result == nullptr) {
+    return ToC(atto::Status::kNullPointer);
   }
-  const atto::StringView name = model.label(index);
-  *label = name.data();
-  *bytes = name.size();
+  atto::Classification found;
+  const atto::Status status = classifier->classifier.Classify(
+      atto::Span<const std::int16_t>(samples, count), &found);
+  *result = ToC(found);
+  if (cut_samples != nullptr) *cut_samples = found.cut_samples;
+  return ToC(status);
+}
+
+atto_status atto_audio_label(const atto_audio_classifier* classifier,
+                             size_t index, const char** label, size_t* bytes) {
+  if (classifier == nullptr || label == nullptr || bytes == nullptr) {
+    return ToC(atto::Status::kNullPointer);
+  }
+  return Label(classifier->classifier.model(), index, label, bytes);
+}
+
+size_t atto_spotter_size(void) { return sizeof(atto_spotter); }
+
+atto_status atto_spotter_arena_size(const void* model, size_t model_bytes,
+                                    size_t* bytes, atto_error* error) {
+  return ReadSize(model, model_bytes, &SpotterBytes, bytes, error);
+}
+
+atto_status atto_spotter_init(void* memory, size_t memory_bytes,
+                              const void* model, size_t model_bytes,
+                              void* arena, size_t arena_bytes, uint16_t hop,
+                              void (*on_event)(void* context,
+                                               const atto_event* event),
+                              void* context, atto_spotter** spotter,
+                              atto_error* error) {
+  atto::ErrorInfo info;
+  atto::Status status = MakeObject(memory, memory_bytes, spotter, &info);
+  if (status != atto::Status::kOk) return Report(status, info, error);
+  (*spotter)->on_event = on_event;
+  (*spotter)->context = context;
+  atto::SpotterOptions options;
+  options.hop = hop;
+  options.context = *spotter;
+  if (on_event != nullptr) options.on_event = &Forward;
+  status =
+      (*spotter)->spotter.Init(Bytes(model, model_bytes),
+                               Arena(arena, arena_bytes), options, &info);
+  if (status != atto::Status::kOk) *spotter = nullptr;
+  return Report(status, info, error);
+}
+
+atto_status atto_spotter_push(atto_spotter* spotter, const int16_t* samples,
+                              size_t count) {
+  if (spotter == nullptr) return ToC(atto::Status::kNullPointer);
+  return ToC(spotter->spotter.Push(
+      atto::Span<const std::int16_t>(samples, count)));
+}
+
+atto_status atto_spotter_reset(atto_spotter* spotter) {
+  if (spotter == nullptr) return ToC(atto::Status::kNullPointer);
+  spotter->spotter.Reset();
   return ToC(atto::Status::kOk);
+}
+
+atto_status atto_spotter_set_threshold(atto_spotter* spotter, size_t word,
+                                       uint16_t threshold) {
+  if (spotter == nullptr) return ToC(atto::Status::kNullPointer);
+  return ToC(spotter->spotter.set_threshold(word, threshold));
+}
+
+atto_status atto_spotter_label(const atto_spotter* spotter, size_t index,
+                               const char** label, size_t* bytes) {
+  if (spotter == nullptr || label == nullptr || bytes == nullptr) {
+    return ToC(atto::Status::kNullPointer);
+  }
+  return Label(spotter->spotter.model(), index, label, bytes);
 }
 
 }  // extern "C"

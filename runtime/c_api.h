@@ -97,6 +97,69 @@ atto_status atto_text_classify(atto_text_classifier* classifier,
 atto_status atto_label(const atto_text_classifier* classifier, size_t index,
                        const char** label, size_t* bytes);
 
+/* One clip of audio, one label: as the text classifier, for audio models. */
+#define ATTO_AUDIO_CLASSIFIER_BYTES 1024
+typedef struct atto_audio_classifier atto_audio_classifier;
+size_t atto_audio_classifier_size(void);
+
+atto_status atto_audio_classifier_init(void* memory, size_t memory_bytes,
+                                       const void* model, size_t model_bytes,
+                                       void* arena, size_t arena_bytes,
+                                       atto_audio_classifier** classifier,
+                                       atto_error* error);
+
+/* Classifies `count` samples, mono, at the model's sample rate; what is missing
+ * to the model's window is taken as silence, what is beyond is not looked at:
+ * *cut_samples, which may be null, counts it. */
+atto_status atto_audio_classify(atto_audio_classifier* classifier,
+                                const int16_t* samples, size_t count,
+                                atto_classification* result,
+                                size_t* cut_samples);
+
+atto_status atto_audio_label(const atto_audio_classifier* classifier,
+                             size_t index, const char** label, size_t* bytes);
+
+/* Keywords in a stream of audio. Positions count samples from its start. */
+typedef struct {
+  uint16_t word;     /* class */
+  uint16_t score;    /* of ATTO_SCORE_ONE */
+  uint64_t start;    /* the word lies within start..end */
+  uint64_t end;
+  uint64_t detected; /* samples that had come when it was reported */
+} atto_event;
+
+#define ATTO_SPOTTER_BYTES 2048
+typedef struct atto_spotter atto_spotter;
+size_t atto_spotter_size(void);
+
+/* Bytes of arena that a spotter needs for the model, into *bytes. */
+atto_status atto_spotter_arena_size(const void* model, size_t model_bytes,
+                                    size_t* bytes, atto_error* error);
+
+/* `hop`: rows of the encoder from look to look, 0 for what the model says.
+ * `on_event` is called from within atto_spotter_push; it may be null. */
+atto_status atto_spotter_init(void* memory, size_t memory_bytes,
+                              const void* model, size_t model_bytes,
+                              void* arena, size_t arena_bytes, uint16_t hop,
+                              void (*on_event)(void* context,
+                                               const atto_event* event),
+                              void* context, atto_spotter** spotter,
+                              atto_error* error);
+
+/* Takes any number of samples, mono, at the model's sample rate. */
+atto_status atto_spotter_push(atto_spotter* spotter, const int16_t* samples,
+                              size_t count);
+
+/* Starts a new stream. */
+atto_status atto_spotter_reset(atto_spotter* spotter);
+
+/* A class's threshold, 0..ATTO_SCORE_ONE, or more for never. */
+atto_status atto_spotter_set_threshold(atto_spotter* spotter, size_t word,
+                                       uint16_t threshold);
+
+atto_status atto_spotter_label(const atto_spotter* spotter, size_t index,
+                               const char** label, size_t* bytes);
+
 #ifdef __cplusplus
 }
 #endif

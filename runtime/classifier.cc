@@ -6,18 +6,46 @@
 #include "ops/softmax/softmax.h"
 
 namespace atto {
+namespace {
+
+// Runs the encoder over its rows: logits, scores, label.
+Status Decide(Encoder* encoder, Classification* classification) noexcept {
+  Span<const std::int16_t> logits;
+  const Status status = encoder->Run(&logits);
+  if (status != Status::kOk) return status;
+  const Span<std::uint16_t> scores(encoder->buffer<std::uint16_t>(kClassScores),
+                                   logits.size());
+  ClassScores(logits, scores);
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < logits.size(); ++i) {
+    if (logits[i] > logits[best]) best = i;
+  }
+  classification->label = static_cast<std::uint16_t>(best);
+  classification->score = scores[best];
+  classification->scores = scores;
+  classification->logits = logits;
+  return Status::kOk;
+}
+
+// Init of a classifier whose models take `input`.
+Status InitEncoder(Input input, const char* expectation,
+                   Span<const std::uint8_t> model, Span<std::uint8_t> arena,
+                   ErrorInfo* error, const Backend* backend,
+                   Encoder* encoder) noexcept {
+  const Status status = encoder->Init(model, arena, error, backend);
+  if (status != Status::kOk) return status;
+  if (encoder->model().shape().input == input) return Status::kOk;
+  *encoder = Encoder();
+  return Fail(error, Status::kUnsupported, "atto.input", expectation, 0, 0);
+}
+
+}  // namespace
 
 Status TextClassifier::Init(Span<const std::uint8_t> model,
                             Span<std::uint8_t> arena, ErrorInfo* error,
                             const Backend* backend) noexcept {
-  const Status status = encoder_.Init(model, arena, error, backend);
-  if (status != Status::kOk) return status;
-  if (encoder_.model().shape().input != Input::kText) {
-    encoder_ = Encoder();
-    return Fail(error, Status::kUnsupported, "atto.input",
-                "must be text for a text classifier", 0, 0);
-  }
-  return Status::kOk;
+  return InitEncoder(Input::kText, "must be text for a text classifier", model,
+                     arena, error, backend, &encoder_);
 }
 
 Status TextClassifier::Classify(Span<const char> text,
@@ -46,27 +74,71 @@ Status TextClassifier::Classify(Span<const char> text,
   classification->cut_features = tokenizer->cut_features();
   classification->invalid_utf8 = tokenizer->invalid_utf8();
 
-  Span<const std::int16_t> logits;
-  const Status status = encoder_.Run(&logits);
-  if (status != Status::kOk) return status;
-  const Span<std::uint16_t> scores(encoder_.buffer<std::uint16_t>(kClassScores),
-                                   logits.size());
-  ClassScores(logits, scores);
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < logits.size(); ++i) {
-    if (logits[i] > logits[best]) best = i;
-  }
-  classification->label = static_cast<std::uint16_t>(best);
-  classification->score = scores[best];
-  classification->scores = scores;
-  classification->logits = logits;
-  return Status::kOk;
+  return Decide(&encoder_, classification);
 }
 
 Status TextClassifier::Classify(const char* text,
                                 Classification* classification) noexcept {
   if (text == nullptr) return Status::kNullPointer;
   return Classify(Span<const char>(text, std::strlen(text)), classification);
+}
+
+Status AudioClassifier::Init(Span<const std::uint8_t> model,
+                             Span<std::uint8_t> arena, ErrorInfo* error,
+                             const Backend* backend) noexcept {
+  return InitEncoder(Input::kAudio, "must be audio for an audio classifier",
+                     model, arena, error, backend, &encoder_);
+}
+
+// Features of one frame of the clip, which zeros follow.
+void AudioClassifier::Features(Span<const std::int16_t> pcm, std::size_t frame,
+                               std::int8_t* y) noexcept {
+  const AudioShape& audio = model().shape().audio;
+  const std::size_t start = frame * audio.hop_length;
+  const std::size_t left = start < pcm.size() ? pcm.size() - start : 0;
+  const std::int16_t* samples = left == 0 ? nullptr : pcm.data() + start;
+  if (left < audio.frame_length) {
+    auto* const padded = encoder_.buffer<std::int16_t>(kFrameSamples);
+    if (left != 0) std::memcpy(padded, samples, left * sizeof(*padded));
+    std::memset(padded + left, 0,
+                (audio.frame_length - left) * sizeof(*padded));
+    samples = padded;
+  }
+  encoder_.backend().logmel_s8(model().log_mel(), samples, y,
+                               encoder_.buffer<void>(kFrameScratch));
+}
+
+Status AudioClassifier::Classify(Span<const std::int16_t> pcm,
+                                 Classification* classification) noexcept {
+  if (!encoder_.initialized()) return Status::kNotInitialized;
+  if (classification == nullptr || (pcm.data() == nullptr && !pcm.empty())) {
+    return Status::kNullPointer;
+  }
+  *classification = Classification();
+  if (pcm.empty()) return Status::kEmptyInput;
+  if (pcm.size() > window()) {
+    classification->cut_samples = pcm.size() - window();
+    pcm = pcm.subspan(0, window());
+  }
+  const EncoderShape& shape = model().shape();
+  const AudioShape& audio = shape.audio;
+  const std::size_t bins = audio.bins;
+  // The frames of the next row; neighbouring rows share some of them.
+  std::int8_t* const frames = encoder_.buffer<std::int8_t>(kRowFrames);
+  std::size_t computed = 0;
+  encoder_.Start();
+  for (std::size_t i = 0; i < AudioRows(shape); ++i) {
+    const std::size_t first = i * audio.patch_stride;
+    const std::size_t kept = computed - first;
+    std::memmove(frames, frames + (audio.patch_frames - kept) * bins,
+                 kept * bins);
+    for (; computed < first + audio.patch_frames; ++computed) {
+      Features(pcm, computed, frames + (computed - first) * bins);
+    }
+    std::memcpy(encoder_.NextRow(), frames, shape.d_input);
+    ++classification->tokens;
+  }
+  return Decide(&encoder_, classification);
 }
 
 const char* backend_name() noexcept {

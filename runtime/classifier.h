@@ -1,4 +1,4 @@
-// Text in, label out.
+// Text or a clip of audio in, label out.
 #ifndef ATTO_RUNTIME_CLASSIFIER_H_
 #define ATTO_RUNTIME_CLASSIFIER_H_
 
@@ -32,6 +32,7 @@ struct Classification {
   std::size_t cut_tokens = 0;        // beyond the model's n_max, not looked at
   std::size_t cut_features = 0;      // n-grams beyond the most that a token has
   std::size_t invalid_utf8 = 0;      // ill-formed sequences, read as U+FFFD
+  std::size_t cut_samples = 0;       // of a clip, beyond the model's window
 };
 
 class TextClassifier {
@@ -64,6 +65,34 @@ class TextClassifier {
   Encoder& encoder() noexcept { return encoder_; }
 
  private:
+  Encoder encoder_;
+};
+
+// One clip of audio, one label. For streams: runtime/audio/keyword_spotter.h.
+class AudioClassifier {
+ public:
+  // As TextClassifier::Init, for a model with audio input.
+  Status Init(Span<const std::uint8_t> model, Span<std::uint8_t> arena,
+              ErrorInfo* error = nullptr,
+              const Backend* backend = DefaultBackend()) noexcept;
+
+  // `pcm`: mono, at the model's sample rate. A clip that is shorter than the
+  // model's window is followed by silence; samples beyond it are not looked at
+  // and counted. Time is the same for every clip.
+  // kNotInitialized, kNullPointer; kEmptyInput: no sample.
+  Status Classify(Span<const std::int16_t> pcm,
+                  Classification* classification) noexcept;
+
+  // Samples of the model's window. Legal: Init has succeeded.
+  std::size_t window() const noexcept { return WindowSamples(model().shape()); }
+
+  const Model& model() const noexcept { return encoder_.model(); }
+  Encoder& encoder() noexcept { return encoder_; }
+
+ private:
+  void Features(Span<const std::int16_t> pcm, std::size_t frame,
+                std::int8_t* y) noexcept;
+
   Encoder encoder_;
 };
 

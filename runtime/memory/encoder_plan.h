@@ -32,6 +32,9 @@ enum EncoderBuffer : std::size_t {
   kKeys,           // [n, d] int8
   kValues,         // [n, d] int8
   kTokenizer,      // a Tokenizer, text only
+  kFrameScratch,   // LogMelScratchBytes, audio only
+  kFrameSamples,   // [frame_length] int16, audio only
+  kRowFrames,      // [patch_frames, bins] int8, audio only
   kTileInput,      // [tile, e] int8
   kTileNorm,       // [tile, d] int8
   kTileQuery,      // [tile, d] int8: queries, then context
@@ -81,6 +84,16 @@ constexpr EncoderPlan PlanEncoder(
                            0};
   plan.buffers[kTokenizer] = {"tokenizer", tokenizer, kEmbedStep, kEmbedStep,
                               0};
+  const AudioShape& audio = shape.audio;
+  plan.buffers[kFrameScratch] = {"frame scratch",
+                                 LogMelScratchBytes(memory, audio.fft_length),
+                                 kEmbedStep, kEmbedStep, 0};
+  plan.buffers[kFrameSamples] = {"frame samples",
+                                 audio.frame_length * sizeof(std::int16_t),
+                                 kEmbedStep, kEmbedStep, 0};
+  plan.buffers[kRowFrames] = {"row frames",
+                              std::size_t{audio.patch_frames} * audio.bins,
+                              kEmbedStep, kEmbedStep, 0};
   plan.buffers[kTileInput] = {"tile input", tile * shape.d_input, kEmbedStep,
                               kEmbedStep, 0};
   plan.buffers[kTileNorm] = {"tile norm", tile * d, kKeysValuesStep, kPoolStep,

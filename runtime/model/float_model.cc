@@ -35,7 +35,6 @@ constexpr FloatLayerNorm FloatBlockWeights::*kBlockNorms[] = {
 // 2^30. NaN counts as too large.
 std::int32_t FirstIllegalFloat(const Slot& slot, std::uint32_t count) noexcept {
   constexpr std::int32_t kReported = std::int32_t{1} << 30;
-  if (slot.type == TensorType::kI8) return slot.min;  // the fold table: bytes
   const float largest = static_cast<float>(slot.max);
   const float* p = static_cast<const float*>(Data(slot));
   for (const float* const end = p + count; p != end; ++p) {
@@ -141,6 +140,9 @@ Status FloatModelReader::ReadModel(FloatModel* model,
   SetParameters();
   status = ReadTensors();
   if (status == Status::kOk) status = ReadFoldTable(&model_->fold_table_);
+  if (status == Status::kOk) {
+    status = ReadAudio(&model_->log_mel_, &model_->spotter_params_);
+  }
   if (status != Status::kOk) return status;
   if (positions_ != nullptr) {
     model_->positions_ =

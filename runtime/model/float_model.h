@@ -11,7 +11,9 @@
 
 #include "ops/base/span.h"
 #include "ops/base/status.h"
+#include "ops/logmel/logmel.h"
 #include "ops/float_backend.h"
+#include "runtime/audio/spotter_params.h"
 #include "runtime/error_info.h"
 #include "runtime/model/gguf.h"
 #include "runtime/model/shape.h"
@@ -81,6 +83,12 @@ class FloatModel {
   const TextParams& text_params() const noexcept { return text_params_; }
   const FoldTable& fold_table() const noexcept { return fold_table_; }
 
+  // Audio models only.
+  const LogMel& log_mel() const noexcept { return log_mel_; }
+  const SpotterParams& spotter_params() const noexcept {
+    return spotter_params_;
+  }
+
  private:
   friend class model_file::FloatModelReader;
 
@@ -98,6 +106,8 @@ class FloatModel {
   FloatEmbedding embedding_;
   TextParams text_params_;
   FoldTable fold_table_;
+  LogMel log_mel_;
+  SpotterParams spotter_params_;
 };
 
 }  // namespace atto

@@ -43,25 +43,6 @@ constexpr LayerNorm BlockWeights::*kBlockNorms[] = {
     &BlockWeights::ffn_norm,
 };
 
-// The first of `count` values outside [min, max], or `min` if there is none.
-template <typename T>
-std::int32_t FirstIllegal(const void* data, std::uint32_t count,
-                          std::int32_t min, std::int32_t max) noexcept {
-  const T* p = static_cast<const T*>(data);
-  for (const T* const end = p + count; p != end; ++p) {
-    if (*p < min || *p > max) return *p;
-  }
-  return min;
-}
-
-std::int32_t FirstIllegal(const Slot& slot, std::uint32_t count) noexcept {
-  const auto find = slot.type == TensorType::kI8 ? FirstIllegal<std::int8_t>
-                    : slot.type == TensorType::kI16
-                        ? FirstIllegal<std::int16_t>
-                        : FirstIllegal<std::int32_t>;
-  return find(Data(slot), count, slot.min, slot.max);
-}
-
 void SetLinear(Linear* linear, std::uint16_t in, std::uint16_t out,
                std::uint8_t shift) noexcept {
   linear->in = in;
@@ -95,7 +76,7 @@ class IntegerModelReader : public ModelReader {
   Status SetViews() noexcept;
 
   static constexpr ModelFormat kFormat = {
-      "atto-encoder", "must be 'atto-encoder'", true, &FindSlot, &FirstIllegal};
+      "atto-encoder", "must be 'atto-encoder'", true, &FindSlot, nullptr};
 
   Model* model_ = nullptr;
   // Tensors that the model keeps in another form than their address.
@@ -182,7 +163,9 @@ Status IntegerModelReader::SetViews() noexcept {
   if (class_token_ != nullptr) {
     model_->class_token_ = Span<const std::int16_t>(class_token_, d);
   }
-  return ReadFoldTable(&model_->fold_table_);
+  const Status status = ReadFoldTable(&model_->fold_table_);
+  if (status != Status::kOk) return status;
+  return ReadAudio(&model_->log_mel_, &model_->spotter_params_);
 }
 
 Status IntegerModelReader::ReadModel(Model* model,

@@ -14,7 +14,9 @@
 #include "ops/base/status.h"
 #include "ops/embedding/embedding.h"
 #include "ops/layernorm/layernorm.h"
+#include "ops/logmel/logmel.h"
 #include "ops/matmul/matmul.h"
+#include "runtime/audio/spotter_params.h"
 #include "runtime/error_info.h"
 #include "runtime/model/gguf.h"
 #include "runtime/model/shape.h"
@@ -95,6 +97,12 @@ class Model {
   const TextParams& text_params() const noexcept { return text_params_; }
   const FoldTable& fold_table() const noexcept { return fold_table_; }
 
+  // Audio models only.
+  const LogMel& log_mel() const noexcept { return log_mel_; }
+  const SpotterParams& spotter_params() const noexcept {
+    return spotter_params_;
+  }
+
  private:
   friend class model_file::IntegerModelReader;
 
@@ -114,6 +122,8 @@ class Model {
   Embedding embedding_;
   TextParams text_params_;
   FoldTable fold_table_;
+  LogMel log_mel_;
+  SpotterParams spotter_params_;
 };
 
 }  // namespace atto

@@ -21,6 +21,8 @@ enum class When : std::uint8_t {
   kAlways,
   kOptional,  // in any model, and need not be there
   kText,
+  kAudio,
+  kOptionalAudio,
   kMeanPooling,
   kClassPooling,
   kPreNorm,
@@ -131,6 +133,32 @@ constexpr KeySpec kKeys[] = {
     NumberKey("atto.text.phone_min_digits", When::kText, 0, 0),
     NumberKey("atto.text.join_spaced_min", When::kText, 0, 0),
     NumberKey("atto.text.join_dotted_min", When::kText, 0, 0),
+
+    NumberKey("atto.audio.sample_rate", When::kAudio, 8000, 48000),
+    NumberKey("atto.audio.frame_length", When::kAudio, 1, LogMel::kMaxFft),
+    NumberKey("atto.audio.hop_length", When::kAudio, 1, LogMel::kMaxFft),
+    NumberKey("atto.audio.fft_length", When::kAudio, LogMel::kMinFft,
+              LogMel::kMaxFft),
+    NumberKey("atto.audio.bins", When::kAudio, 1, LogMel::kMaxBins),
+    NumberKey("atto.audio.patch_frames", When::kAudio, 1,
+              EncoderShape::kMaxInput),
+    NumberKey("atto.audio.patch_stride", When::kAudio, 1,
+              EncoderShape::kMaxInput),
+    NumberKey("atto.audio.version", When::kAudio, 1, 1),
+    NumberKey("atto.audio.log_multiplier", When::kAudio, 1, 32767),
+    NumberKey("atto.audio.log_offset", When::kAudio, 0, 0),
+    NumberKey("atto.audio.spot.hop", When::kOptionalAudio, 1,
+              EncoderShape::kMaxTokens),
+    NumberKey("atto.audio.spot.smoothing", When::kOptionalAudio, 1,
+              SpotterParams::kMaxSmoothing),
+    NumberKey("atto.audio.spot.looks", When::kOptionalAudio, 1,
+              SpotterParams::kMaxLooks),
+    NumberKey("atto.audio.spot.votes", When::kOptionalAudio, 1,
+              SpotterParams::kMaxLooks),
+    NumberKey("atto.audio.spot.refractory", When::kOptionalAudio, 0,
+              SpotterParams::kMaxRefractory),
+    Key("atto.audio.spot.thresholds", GgufType::kU16, true,
+        When::kOptionalAudio, 0, 0),
 };
 static_assert(sizeof(kKeys) / sizeof(kKeys[0]) == kKeyCount);
 
@@ -168,10 +196,22 @@ constexpr std::uint32_t TextParams::*kTextParams[] = {
 };
 constexpr std::size_t kTextParamCount =
     sizeof(kTextParams) / sizeof(kTextParams[0]);
-static_assert(kTextKeys + kTextParamCount == kKeyCount);
+static_assert(kTextKeys + kTextParamCount == kAudioShape);
 
-constexpr const char* kParts[] = {"weight", "bias", "multiplier", "gain",
-                                  "fold_table"};
+// Where the values of the keys from kAudioShape on go.
+constexpr std::uint16_t AudioShape::*kAudioMembers[] = {
+    &AudioShape::sample_rate,  &AudioShape::frame_length,
+    &AudioShape::hop_length,   &AudioShape::fft_length,
+    &AudioShape::bins,         &AudioShape::patch_frames,
+    &AudioShape::patch_stride,
+};
+constexpr std::size_t kAudioMemberCount =
+    sizeof(kAudioMembers) / sizeof(kAudioMembers[0]);
+static_assert(kAudioShape + kAudioMemberCount == kAudioVersion);
+
+constexpr const char* kParts[] = {"weight",      "bias",        "multiplier",
+                                  "gain",        "fold_table",  "window",
+                                  "mel_filters", "mel_weights"};
 static_assert(sizeof(kParts) / sizeof(kParts[0]) == kPartCount);
 
 constexpr std::uint8_t kLinearParts =
@@ -187,6 +227,8 @@ struct LayerSpec {
 constexpr LayerSpec kLayers[] = {
     {"token_embd", 1U << kWeight, When::kText},
     {"text", 1U << kFoldTable, When::kText},
+    {"audio", 1U << kWindow | 1U << kMelFilters | 1U << kMelWeights,
+     When::kAudio},
     {"position_embd", 1U << kWeight, When::kOptional},
     {"class_embd", 1U << kWeight, When::kClassPooling},
     {"in_proj", kLinearParts, When::kAlways},
@@ -266,6 +308,25 @@ bool IsPrintable(StringView text) noexcept {
   return characters.invalid_utf8() == 0;
 }
 
+// The first of `count` values outside [min, max], or `min` if there is none.
+template <typename T>
+std::int32_t FirstIllegal(const void* data, std::uint32_t count,
+                          std::int32_t min, std::int32_t max) noexcept {
+  const T* p = static_cast<const T*>(data);
+  for (const T* const end = p + count; p != end; ++p) {
+    if (*p < min || *p > max) return *p;
+  }
+  return min;
+}
+
+std::int32_t FirstIllegal(const Slot& slot, std::uint32_t count) noexcept {
+  const auto find = slot.type == TensorType::kI8 ? FirstIllegal<std::int8_t>
+                    : slot.type == TensorType::kI16
+                        ? FirstIllegal<std::int16_t>
+                        : FirstIllegal<std::int32_t>;
+  return find(Data(slot), count, slot.min, slot.max);
+}
+
 }  // namespace
 
 bool ModelReader::Applies(When when) const noexcept {
@@ -273,6 +334,8 @@ bool ModelReader::Applies(When when) const noexcept {
     case When::kAlways:
     case When::kOptional: return true;
     case When::kText: return shape_.input == Input::kText;
+    case When::kAudio:
+    case When::kOptionalAudio: return shape_.input == Input::kAudio;
     case When::kMeanPooling: return shape_.pooling == Pooling::kMean;
     case When::kClassPooling: return shape_.pooling == Pooling::kClass;
     case When::kPreNorm: return shape_.norm == Norm::kPre;
@@ -360,7 +423,9 @@ Status ModelReader::CheckKey(std::size_t key) const noexcept {
   const KeySpec& spec = kKeys[key];
   if (!Applies(spec.when)) return Status::kOk;
   if (values_[key] == nullptr) {
-    if (spec.when == When::kOptional) return Status::kOk;
+    if (spec.when == When::kOptional || spec.when == When::kOptionalAudio) {
+      return Status::kOk;
+    }
     return BadKey(key, "is required", 0, 0, Status::kMissingKey);
   }
   if (spec.max == 0) return Status::kOk;
@@ -460,7 +525,78 @@ Status ModelReader::ReadShape() noexcept {
     return BadKey(kHeadCount, "must divide the embedding length", shape_.heads,
                   shape_.d_model);
   }
-  return ReadLabels();
+  status = ReadLabels();
+  if (status == Status::kOk && shape_.input == Input::kAudio) {
+    status = ReadAudioShape();
+  }
+  return status;
+}
+
+Status ModelReader::ReadAudioShape() noexcept {
+  const Status status = CheckKeys(kAudioShape, kAudioVersion);
+  if (status != Status::kOk) return status;
+  AudioShape& audio = shape_.audio;
+  for (std::size_t i = 0; i < kAudioMemberCount; ++i) {
+    audio.*kAudioMembers[i] = Number16(kAudioShape + i);
+  }
+  if ((audio.fft_length & (audio.fft_length - 1)) != 0) {
+    return BadKey(kAudioFftLength, "must be a power of two", audio.fft_length);
+  }
+  const struct {
+    std::uint8_t key;
+    std::uint16_t most;
+  } kBounds[] = {{kAudioFrameLength, audio.fft_length},
+                 {kAudioHopLength, audio.frame_length},
+                 {kAudioPatchStride, audio.patch_frames}};
+  for (const auto& bound : kBounds) {
+    if (Number(bound.key) > bound.most) {
+      return BadKey(bound.key, "must be at most", Number(bound.key),
+                    bound.most);
+    }
+  }
+  if (audio.bins * audio.patch_frames != shape_.d_input) {
+    return BadKey(kInputLength, "must be bins times patch frames",
+                  shape_.d_input, audio.bins * audio.patch_frames);
+  }
+  return Status::kOk;
+}
+
+// What the table of keys does not say.
+Status ModelReader::CheckSpotter() const noexcept {
+  if (Number(kAudioLogOffset) > LogMel::kMaxOffset) {
+    return BadKey(kAudioLogOffset, "must be at most", Number(kAudioLogOffset),
+                  LogMel::kMaxOffset);
+  }
+  SpotterParams params;
+  ReadSpotter(&params);
+  if (params.votes > params.looks) {
+    return BadKey(has_key(kSpotVotes) ? kSpotVotes : kSpotLooks,
+                  has_key(kSpotVotes) ? "must be at most the looks"
+                                      : "must be at least the votes",
+                  has_key(kSpotVotes) ? params.votes : params.looks,
+                  has_key(kSpotVotes) ? params.looks : params.votes);
+  }
+  if (has_key(kSpotThresholds) && ArrayCount(kSpotThresholds) != shape_.classes) {
+    return BadKey(kSpotThresholds, "array length must be",
+                  static_cast<std::int32_t>(ArrayCount(kSpotThresholds)),
+                  shape_.classes);
+  }
+  return Status::kOk;
+}
+
+void ModelReader::ReadSpotter(SpotterParams* params) const noexcept {
+  const struct {
+    std::uint8_t key;
+    std::uint16_t SpotterParams::*member;
+  } kMembers[] = {{kSpotHop, &SpotterParams::hop},
+                  {kSpotSmoothing, &SpotterParams::smoothing},
+                  {kSpotLooks, &SpotterParams::looks},
+                  {kSpotVotes, &SpotterParams::votes},
+                  {kSpotRefractory, &SpotterParams::refractory}};
+  for (const auto& entry : kMembers) {
+    if (has_key(entry.key)) params->*entry.member = Number16(entry.key);
+  }
+  if (has_key(kSpotThresholds)) params->thresholds = values_[kSpotThresholds];
 }
 
 Status ModelReader::ReadTextParams() noexcept {
@@ -528,8 +664,21 @@ bool ModelReader::HasPart(std::uint8_t layer,
 }
 
 Slot ModelReader::SlotOf(const TensorId& id) noexcept {
-  if (id.layer != kTextTable) return format_.slot(this, id);
-  return {&fold_table_, TensorType::kI8, 0, 0, -128, 127};  // bytes
+  if (id.layer == kTextTable) {  // bytes
+    return {&fold_table_, TensorType::kI8, 0, 0, -128, 127, &fold_table_bytes_};
+  }
+  if (id.layer != kAudioTables) return format_.slot(this, id);
+  const AudioShape& audio = shape_.audio;
+  switch (id.part) {
+    case kWindow:
+      return {&mel_.window, TensorType::kI16, 0, audio.frame_length, 0, 32767};
+    case kMelFilters:
+      return {&mel_.filters, TensorType::kI16, audio.bins, 2, 1,
+              audio.fft_length / 2 - 1};
+    default:
+      return {&mel_.weights, TensorType::kI16, 0,           0, 0,
+              32767,         &mel_weights_};
+  }
 }
 
 Status ModelReader::BindTensors() noexcept {
@@ -560,8 +709,8 @@ Status ModelReader::BindTensor(const GgufTensor& tensor) noexcept {
     return BadTensor(tensor.name, "number of dimensions must be", tensor.dims,
                      dims);
   }
-  if (slot.cols == 0) {
-    fold_table_bytes_ = tensor.shape[0];
+  if (slot.length != nullptr) {
+    *slot.length = tensor.shape[0];
   } else if (tensor.shape[0] != slot.cols) {
     return BadTensor(tensor.name, "columns must be", tensor.shape[0],
                      slot.cols);
@@ -611,9 +760,12 @@ Status ModelReader::CheckTensor(const TensorId& id) noexcept {
     return Fail(error_, Status::kMissingTensor, NameBuffer(id).text(),
                 "is required", 0, 0);
   }
-  const std::uint32_t count =
-      slot.rows == 0 ? slot.cols : slot.rows * slot.cols;
-  const std::int32_t found = format_.first_illegal(slot, count);
+  const std::uint32_t count = slot.length != nullptr ? *slot.length
+                              : slot.rows == 0       ? slot.cols
+                                                     : slot.rows * slot.cols;
+  const std::int32_t found = slot.type == TensorType::kF32
+                                 ? format_.first_illegal_f32(slot, count)
+                                 : FirstIllegal(slot, count);
   if (found >= slot.min && found <= slot.max) return Status::kOk;
   const bool low = found < slot.min;
   return Fail(error_, Status::kBadTensor, NameBuffer(id).text(),
@@ -634,6 +786,9 @@ Status ModelReader::ReadKeys(const void* block_table,
     status = CheckKeys(kShapeKeys, format_.integer ? kTextKeys : kIntegerKeys);
   }
   if (status == Status::kOk) status = CheckKeys(kTextKeys, kKeyCount);
+  if (status == Status::kOk && shape_.input == Input::kAudio) {
+    status = CheckSpotter();
+  }
   if (status == Status::kOk && has_key(kName)) {
     status = CheckString(kName, name());
   }
@@ -664,6 +819,33 @@ Status ModelReader::ReadFoldTable(FoldTable* table) const noexcept {
       Span<const std::uint8_t>(static_cast<const std::uint8_t*>(bytes),
                                fold_table_bytes_),
       error_);
+}
+
+Status ModelReader::ReadAudio(LogMel* mel,
+                              SpotterParams* spotter) const noexcept {
+  if (shape_.input != Input::kAudio) return Status::kOk;
+  *mel = mel_;
+  mel->frame_length = shape_.audio.frame_length;
+  mel->fft_length = shape_.audio.fft_length;
+  mel->bins = shape_.audio.bins;
+  mel->multiplier = static_cast<std::int16_t>(Number(kAudioLogMultiplier));
+  mel->offset = Number(kAudioLogOffset);
+  ReadSpotter(spotter);
+  std::uint32_t weights = 0;
+  for (std::size_t i = 0; i < mel->bins; ++i) {
+    const std::int32_t end = mel->filters[2 * i] + mel->filters[2 * i + 1];
+    if (end > mel->fft_length / 2) {
+      return Fail(error_, Status::kBadTensor, "audio.mel_filters",
+                  "filters must end at FFT bin", end, mel->fft_length / 2);
+    }
+    weights += static_cast<std::uint32_t>(mel->filters[2 * i + 1]);
+  }
+  if (weights != mel_weights_) {
+    return Fail(error_, Status::kBadTensor, "audio.mel_weights",
+                "columns must be as many as the filters say", mel_weights_,
+                weights);
+  }
+  return Status::kOk;
 }
 
 }  // namespace atto::model_file

@@ -10,6 +10,8 @@
 
 #include "ops/base/span.h"
 #include "ops/base/status.h"
+#include "ops/logmel/logmel.h"
+#include "runtime/audio/spotter_params.h"
 #include "runtime/error_info.h"
 #include "runtime/model/gguf.h"
 #include "runtime/model/shape.h"
@@ -52,7 +54,24 @@ enum KeyId : std::uint8_t {
   kAttnScoreMultiplier,
   kGeluFractionBits,
   kTextKeys,  // the first of kTextParams
-  kKeyCount = kTextKeys + 10,
+  kAudioShape = kTextKeys + 10,  // the first of kAudioMembers
+  kAudioSampleRate = kAudioShape,
+  kAudioFrameLength,
+  kAudioHopLength,
+  kAudioFftLength,
+  kAudioBins,
+  kAudioPatchFrames,
+  kAudioPatchStride,
+  kAudioVersion,
+  kAudioLogMultiplier,
+  kAudioLogOffset,
+  kSpotHop,
+  kSpotSmoothing,
+  kSpotLooks,
+  kSpotVotes,
+  kSpotRefractory,
+  kSpotThresholds,
+  kKeyCount,
 };
 
 // Tensors are named <layer>.<part>, those of block N blk.N.<layer>.<part>.
@@ -60,6 +79,7 @@ enum KeyId : std::uint8_t {
 enum LayerId : std::uint8_t {
   kTokenEmbd,
   kTextTable,
+  kAudioTables,
   kPositionEmbd,
   kClassEmbd,
   kInProj,
@@ -84,6 +104,9 @@ enum PartId : std::uint8_t {
   kMultiplier,
   kGain,
   kFoldTable,
+  kWindow,
+  kMelFilters,
+  kMelWeights,
   kPartCount,
 };
 
@@ -102,6 +125,7 @@ struct Slot {
   std::uint32_t cols = 0;  // 0: of any length
   std::int32_t min = 0;    // legal values
   std::int32_t max = 0;
+  std::uint32_t* length = nullptr;  // where a length that is free goes
 };
 
 // Object pointers of all types look alike on every target; copying their bytes
@@ -131,11 +155,13 @@ struct ModelFormat {
   const char* architecture;  // general.architecture
   const char* expectation;   // "must be ..."
   bool integer;              // shifts, multipliers
-  // Where the tensor of that id goes and what it must be. All but the fold
-  // table's.
+  // Where the tensor of that id goes and what it must be. All but those of the
+  // front ends.
   Slot (*slot)(ModelReader* reader, const TensorId& id) noexcept;
-  // The first of `count` values outside [min, max], or `min` if there is none.
-  std::int32_t (*first_illegal)(const Slot& slot, std::uint32_t count) noexcept;
+  // The first of `count` floats outside [min, max], or `min` if there is none.
+  // Null in a format without floats.
+  std::int32_t (*first_illegal_f32)(const Slot& slot,
+                                    std::uint32_t count) noexcept;
 };
 
 // A step relies on those before it; each fails with the culprit's name.
@@ -158,6 +184,7 @@ class ModelReader {
   Status ReadTensors() noexcept;
   // Last: the tensors have been checked.
   Status ReadFoldTable(FoldTable* table) const noexcept;
+  Status ReadAudio(LogMel* mel, SpotterParams* spotter) const noexcept;
 
   Status BadKey(std::size_t key, const char* expectation,
                 std::int32_t found = 0, std::int32_t expected = 0,
@@ -199,6 +226,9 @@ class ModelReader {
   Status CheckString(std::size_t key, StringView text) const noexcept;
   Status ReadChoices() noexcept;
   Status ReadLabels() noexcept;
+  Status ReadAudioShape() noexcept;
+  Status CheckSpotter() const noexcept;
+  void ReadSpotter(SpotterParams* params) const noexcept;
   Status CheckChecksum() const noexcept;
 
   bool HasPart(std::uint8_t layer, std::uint8_t part) const noexcept;
@@ -221,6 +251,8 @@ class ModelReader {
   TextParams text_params_;
   const std::int8_t* fold_table_ = nullptr;
   std::uint32_t fold_table_bytes_ = 0;
+  LogMel mel_;  // its tables
+  std::uint32_t mel_weights_ = 0;
 };
 
 }  // namespace atto::model_file

@@ -278,6 +278,21 @@ inline EncoderShape SmallShape() {
   return shape;
 }
 
+// The front end of test models whose rows have the given width.
+inline AudioShape TestAudioShape(std::uint16_t d_input) {
+  std::uint16_t frames = 1;
+  while (d_input % frames != 0 || d_input / frames > 128) ++frames;
+  AudioShape audio;
+  audio.sample_rate = 8000;
+  audio.frame_length = 20;
+  audio.hop_length = 10;
+  audio.fft_length = 32;
+  audio.bins = static_cast<std::uint16_t>(d_input / frames);
+  audio.patch_frames = frames;
+  audio.patch_stride = frames;
+  return audio;
+}
+
 // Draws a valid model: every number at random within its legal range.
 class RandomModel {
  public:
@@ -292,6 +307,7 @@ class RandomModel {
     file_.alignment = options.alignment;
     AddKeys();
     if (shape.input == Input::kText) AddText();
+    if (shape.input == Input::kAudio) AddAudio();
     AddLinear("in_proj", shape.d_model, shape.d_input);
     if (options.positions) {
       AddMatrix("position_embd.weight", shape.tokens, shape.d_model);
@@ -385,6 +401,33 @@ class RandomModel {
                          0x0B, 0x20, 0,   4,   1, 0, 0};
     file_.tensors.push_back(
         {"text.fold_table", kDataI8, {table.size()}, table, 0});
+  }
+
+  void AddAudio() {
+    const AudioShape audio = TestAudioShape(options_.shape.d_input);
+    std::vector<Key>& keys = file_.keys;
+    keys.push_back(NumberKey("atto.audio.version", 1));
+    keys.push_back(NumberKey("atto.audio.sample_rate", audio.sample_rate));
+    keys.push_back(NumberKey("atto.audio.frame_length", audio.frame_length));
+    keys.push_back(NumberKey("atto.audio.hop_length", audio.hop_length));
+    keys.push_back(NumberKey("atto.audio.fft_length", audio.fft_length));
+    keys.push_back(NumberKey("atto.audio.bins", audio.bins));
+    keys.push_back(NumberKey("atto.audio.patch_frames", audio.patch_frames));
+    keys.push_back(NumberKey("atto.audio.patch_stride", audio.patch_stride));
+    Number("atto.audio.log_multiplier", 1, 32767);
+    Number("atto.audio.log_offset", 0, (1 << 22) - 1);
+    AddVector("audio.window", kDataI16, audio.frame_length, 0, 32767);
+    Tensor filters{"audio.mel_filters", kDataI16, {2, audio.bins}, {}, 0};
+    std::uint64_t weights = 0;
+    for (unsigned i = 0; i < audio.bins; ++i) {
+      const std::int64_t first = Draw(1, audio.fft_length / 2 - 1);
+      const std::int64_t count = Draw(1, audio.fft_length / 2 - first);
+      Append(&filters.data, static_cast<std::uint64_t>(first), 2);
+      Append(&filters.data, static_cast<std::uint64_t>(count), 2);
+      weights += static_cast<std::uint64_t>(count);
+    }
+    file_.tensors.push_back(std::move(filters));
+    AddVector("audio.mel_weights", kDataI16, weights, 0, 32767);
   }
 
   void AddTensor(const std::string& name, std::uint32_t type,

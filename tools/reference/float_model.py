@@ -15,9 +15,15 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tools.reference.model import BLOCK_MATMULS, EncoderConfig, Model
+from tools.reference.model import (
+    BLOCK_MATMULS,
+    EncoderConfig,
+    Model,
+    tensor_type,
+    typed,
+)
 from tools.reference.model_writer import read_container, write_container
-from tools.reference.random_model import EMPTY_FOLD_TABLE, text_keys
+from tools.reference.random_model import EMPTY_FOLD_TABLE, audio_params, text_keys
 
 ARCHITECTURE = "atto-encoder-f32"
 # No parameter is larger: docs/model_format.md.
@@ -25,10 +31,14 @@ MAX_PARAMETER = 256.0
 
 
 def _tensor_type(name: str) -> type[Any]:
-    return np.int8 if name == "text.fold_table" else np.float32
+    if name == "text.fold_table" or name.startswith("audio."):
+        return tensor_type(name)
+    return np.float32
 
 
 def _float32(array: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    if name.startswith("audio."):
+        return typed(array, tensor_type(name), name)
     values = np.ascontiguousarray(array, np.float32)
     if not np.all(np.abs(values) <= MAX_PARAMETER):
         raise ValueError(f"{name}: a value is not in [-256, 256]")
@@ -141,6 +151,9 @@ def random_float_model(config: EncoderConfig, seed: int) -> Model:
     linear("in_proj", d, config.input_length)
     if config.input == "audio":
         tensors["in_proj.weight"] /= 32
+        params = audio_params(config.input_length)
+        model.keys.update(params.metadata())
+        tensors.update(params.tensors())
     if config.positions:
         tensors["position_embd.weight"] = rng.normal(0, 0.5, (config.context_length, d))
     if config.pooling == "class":

@@ -42,7 +42,7 @@ def tensor_type(name: str) -> type[np.signedinteger[Any]]:
     """The element type that the page gives to a tensor."""
     if name in ("token_embd.weight", "position_embd.weight", "text.fold_table"):
         return np.int8
-    if name == "class_embd.weight":
+    if name == "class_embd.weight" or name.startswith("audio."):
         return np.int16
     stem, _, part = name.rpartition(".")
     if stem.endswith("_norm"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tools.audio.params import AudioParams
 from tools.reference import scales
 from tools.reference.model import (
     BLOCK_MATMULS,
@@ -33,6 +34,16 @@ def text_keys(buckets: int) -> dict[str, np.uint32]:
         "join_dotted_min": 3,
     }
     return {f"atto.text.{name}": np.uint32(value) for name, value in values.items()}
+
+
+def audio_params(input_length: int) -> AudioParams:
+    """A front end whose rows have that width; docs/audio.md."""
+    frames = next(t for t in (4, 2, 1) if input_length % t == 0)
+    return AudioParams(
+        bins=input_length // frames,
+        patch_frames=frames,
+        patch_stride=(frames + 1) // 2,
+    )
 
 
 class _RandomModel:
@@ -119,6 +130,10 @@ class _RandomModel:
             keys["atto.token_embd.multiplier"] = round(
                 32768 * input_rms / (73.3 * np.sqrt(8))
             )
+        if s.input == "audio":
+            params = audio_params(s.input_length)
+            keys.update(params.metadata())
+            tensors.update(params.tensors())
         keys["atto.in_proj.shift"] = self.matmul(
             "in_proj", d, s.input_length, input_rms, residual_rms, True
         )

@@ -110,6 +110,10 @@ void CheckShape(const EncoderShape& found, const EncoderShape& expected) {
   CHECK((found.activation == expected.activation));
   CHECK((found.pooling == expected.pooling));
   CHECK((found.input == expected.input));
+  const AudioShape audio = found.input == Input::kAudio
+                               ? testing::TestAudioShape(expected.d_input)
+                               : AudioShape();
+  CHECK(std::memcmp(&found.audio, &audio, sizeof(audio)) == 0);
 }
 
 // Every number and tensor of the model against what was written.
@@ -204,6 +208,16 @@ void CheckModel(const Model& model, ModelFile* file,
     CHECK(model.fold_table().Lookup(0x2010).length == 1);
   } else {
     CHECK(model.embedding().table == nullptr);
+    const LogMel& mel = model.log_mel();
+    CHECK(mel.multiplier == NumberIn(file, "atto.audio.log_multiplier"));
+    CHECK(mel.offset == NumberIn(file, "atto.audio.log_offset"));
+    CHECK(mel.frame_length == 20);
+    CHECK(mel.fft_length == 32);
+    CHECK(mel.bins == model.shape().audio.bins);
+    CheckData(file, "audio.window", mel.window, 40);
+    CheckData(file, "audio.mel_filters", mel.filters, std::size_t{mel.bins} * 4);
+    CheckData(file, "audio.mel_weights", mel.weights,
+              file->tensor("audio.mel_weights").data.size());
   }
 }
 
