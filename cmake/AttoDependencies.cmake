@@ -44,6 +44,22 @@ macro(atto_need_json)
     d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
 endmacro()
 
+# Sound files, sample rate conversion and PNG: system libraries only.
+macro(atto_need_sound)
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(atto_sound_libraries QUIET IMPORTED_TARGET sndfile soxr
+                      libpng)
+  endif()
+  if(NOT atto_sound_libraries_FOUND)
+    message(FATAL_ERROR "pkg-config, libsndfile, soxr or libpng is missing: run "
+                        "tools/dev setup, or configure with "
+                        "-D ATTO_BUILD_TOOLS=OFF")
+  endif()
+  add_library(atto_sound INTERFACE)
+  target_link_libraries(atto_sound INTERFACE PkgConfig::atto_sound_libraries)
+endmacro()
+
 macro(atto_need_benchmark)
   set(BENCHMARK_ENABLE_TESTING OFF)
   atto_dependency(

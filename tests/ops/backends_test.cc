@@ -338,5 +338,44 @@ TEST_CASE("backends: pooling") {
   });
 }
 
+TEST_CASE("backends: log-mel") {
+  Compare(60, [](const Backend& backend, const Backend& ref, Random* random) {
+    const auto fft = static_cast<std::uint16_t>(32 << random->In(0, 4));
+    const std::size_t length = random->Size(1, fft);
+    const std::int32_t loudest = 1 << random->In(0, 15);
+    Int16s pcm(random, length, -loudest, loudest - 1);
+    Int16s window(random, length, 0, 32767);
+    const std::size_t bins = random->Size(1, 128);
+    std::vector<std::int16_t> filters;
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < bins; ++i) {
+      const std::int32_t first = random->In(1, fft / 2 - 1);
+      const std::int32_t count = random->In(1, fft / 2 - first);
+      filters.push_back(static_cast<std::int16_t>(first));
+      filters.push_back(static_cast<std::int16_t>(count));
+      total += static_cast<std::size_t>(count);
+    }
+    Int16s weights(random, total, 0, 32767);
+    LogMel mel;
+    mel.window = window.data();
+    mel.filters = filters.data();
+    mel.weights = weights.data();
+    mel.frame_length = static_cast<std::uint16_t>(length);
+    mel.fft_length = fft;
+    mel.bins = static_cast<std::uint16_t>(bins);
+    mel.multiplier = static_cast<std::int16_t>(random->In(1, 2000));
+    mel.offset = random->In(0, 60 << 15);
+    Int8s y(random, bins, 0, 0);
+    Int8s y_ref = y;
+    std::vector<std::int32_t> scratch(
+        LogMelScratchBytes(backend.memory, fft) / 4);
+    std::vector<std::int32_t> scratch_ref(
+        LogMelScratchBytes(ref.memory, fft) / 4);
+    backend.logmel_s8(mel, pcm.data(), y.data(), scratch.data());
+    ref.logmel_s8(mel, pcm.data(), y_ref.data(), scratch_ref.data());
+    CHECK(y == y_ref);
+  });
+}
+
 }  // namespace
 }  // namespace atto

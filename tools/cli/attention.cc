@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/cli/attention_view.h"
+#include "tools/cli/audio_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/format.h"
 #include "tools/cli/session.h"
@@ -23,7 +24,11 @@ void Collect(void* context, const AttentionRow& row) {
   }
 }
 
-AttentionView Look(Session* session, const std::string& text) {
+// Classifies by `classify`, which returns false for an empty input, with a tap
+// on the encoder; everything but the words.
+template <class AnySession, class Classify>
+AttentionView Look(AnySession* session, const char* nothing,
+                   const Classify& classify, Classification* result) {
   const EncoderShape& shape = session->shape();
   AttentionView view;
   view.blocks.assign(shape.blocks, std::vector<AttentionMap>(shape.heads));
@@ -35,20 +40,43 @@ AttentionView Look(Session* session, const std::string& text) {
   if (session->encoder().set_tap(tap) != Status::kOk) {
     throw Failure("the attention tap was refused");
   }
-  Classification result;
-  if (!session->Classify(text, &result)) {
-    throw Failure("the message holds no token: there is nothing to look at");
-  }
+  if (!classify(result)) throw Failure(nothing);
   view.model = session->name();
-  view.label = session->labels()[result.label];
-  view.score = ScoreToFloat(result.score);
-  view.cut_tokens = result.cut_tokens;
+  view.label = session->labels()[result->label];
+  view.score = ScoreToFloat(result->score);
+  view.cut_tokens = result->cut_tokens;
   if (shape.pooling == Pooling::kClass) view.words.push_back("[class]");
+  return view;
+}
+
+AttentionView LookAtText(Session* session, const std::string& text) {
+  Classification result;
+  AttentionView view = Look(
+      session, "the message holds no token: there is nothing to look at",
+      [&](Classification* c) { return session->Classify(text, c); }, &result);
   const std::string_view source = text;
   Tokenizer tokenizer = session->Tokenize(source);
   Token token;
   for (std::size_t i = 0; i < result.tokens && tokenizer.Next(&token); ++i) {
     view.words.push_back(Printable(source.substr(token.offset, token.length)));
+  }
+  return view;
+}
+
+// The words of a clip are the times at which its rows begin.
+AttentionView LookAtClip(AudioSession* session, const std::string& path) {
+  std::uint64_t total = 0;
+  const std::vector<std::int16_t> pcm =
+      ReadClip(path, session->sample_rate(), session->window(), &total);
+  Classification result;
+  AttentionView view = Look(
+      session, "the file holds no sample: there is nothing to look at",
+      [&](Classification* c) { return session->Classify(pcm, c); }, &result);
+  const AudioShape& audio = session->shape().audio;
+  for (std::size_t i = 0; i < result.tokens; ++i) {
+    const std::size_t sample = i * audio.patch_stride * audio.hop_length;
+    view.words.push_back(
+        Fixed(static_cast<double>(sample) / audio.sample_rate, 2) + "s");
   }
   return view;
 }
@@ -99,16 +127,15 @@ std::size_t ToIndex(const char* option, std::size_t number, std::size_t count) {
   return number - 1;
 }
 
-}  // namespace
-
-void ShowAttention(const AttentionOptions& options) {
-  Session session(options.model);
+template <class AnySession, class LookAt>
+void ShowAttention(const AttentionOptions& options, const LookAt& look_at) {
+  AnySession session(options.model);
   const EncoderShape& shape = session.shape();
   const std::size_t block =
       ToIndex("--block", options.block.value_or(shape.blocks), shape.blocks);
   std::optional<std::size_t> head;
   if (options.head) head = ToIndex("--head", *options.head, shape.heads);
-  const AttentionView view = Look(&session, options.text);
+  const AttentionView view = look_at(&session, options.text);
   if (options.html) {
     WriteText(*options.html, MakeAttentionPage(view));
     std::printf("%s: blocks %zu, heads %zu, tokens %zu\n",
@@ -116,6 +143,16 @@ void ShowAttention(const AttentionOptions& options) {
                 view.blocks.front().size(), view.words.size());
   } else {
     Print(view, block, head);
+  }
+}
+
+}  // namespace
+
+void ShowAttention(const AttentionOptions& options) {
+  if (InputOf(options.model) == Input::kAudio) {
+    ShowAttention<AudioSession>(options, LookAtClip);
+  } else {
+    ShowAttention<Session>(options, LookAtText);
   }
 }
 

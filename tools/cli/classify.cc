@@ -182,6 +182,7 @@ class Classifier {
 }  // namespace
 
 void Classify(const ClassifyOptions& options) {
+  if (InputOf(options.model) == Input::kAudio) return ClassifyAudio(options);
   Classifier classifier(options);
   classifier.PrintHeader();
   const std::vector<std::string>& inputs = options.inputs;

@@ -144,6 +144,7 @@ void PrintText(const Evaluation& evaluation, const EvalOptions& options,
 }  // namespace
 
 void Eval(const EvalOptions& options) {
+  if (InputOf(options.model) == Input::kAudio) return EvalAudio(options);
   Session session(options.model);
   const std::size_t positive = session.LabelIndex(options.decision.positive);
   const std::vector<LabelledText> rows = ReadTsv(options.file);

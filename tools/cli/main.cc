@@ -34,13 +34,14 @@ void AddDecision(CLI::App* command, DecisionOptions* decision) {
 
 void AddClassify(CLI::App* app, ClassifyOptions* options) {
   CLI::App* const command = app->add_subcommand(
-      "classify", "Label messages: arguments, a file, or standard input");
+      "classify",
+      "Label messages (arguments, a file, standard input) or sound files");
   AddModel(command, &options->model);
   command
       ->add_option(
           "TEXT", options->inputs,
           "Messages; or one file, or - for standard input (the default), with "
-          "a message a line")
+          "a message a line. Of an audio model: sound files")
       ->type_name("");
   command->add_flag("--json", options->json, "Print one JSON object a message");
   AddDecision(command, &options->decision);
@@ -54,11 +55,21 @@ void AddClassify(CLI::App* app, ClassifyOptions* options) {
 
 void AddEval(CLI::App* app, EvalOptions* options) {
   CLI::App* const command =
-      app->add_subcommand("eval", "Measure a model on labelled messages");
+      app->add_subcommand(
+      "eval", "Measure a model on labelled messages or sound files");
   AddModel(command, &options->model);
-  command->add_option("FILE", options->file, "File of 'label TAB text' lines")
+  command
+      ->add_option("FILE", options->file,
+                   "File of 'label TAB text' lines; of an audio model: folder "
+                   "of WORD/*.wav, flac, opus, ogg or mp3")
       ->required()
       ->type_name("");
+  command
+      ->add_option("--apart", options->apart,
+                   "Audio: words that are counted apart, such as words that "
+                   "training never saw")
+      ->delimiter(',')
+      ->type_name("WORD,...");
   command->add_flag("--json", options->json, "Print one JSON object");
   AddDecision(command, &options->decision);
   command->callback([options] { Eval(*options); });
@@ -74,9 +85,10 @@ void AddInspect(CLI::App* app, InspectOptions* options) {
 
 void AddAttention(CLI::App* app, AttentionOptions* options) {
   CLI::App* const command = app->add_subcommand(
-      "attention", "Show which words a model looks at in a message");
+      "attention",
+      "Show which words of a message, or times of a clip, a model looks at");
   AddModel(command, &options->model);
-  command->add_option("TEXT", options->text, "The message")
+  command->add_option("TEXT", options->text, "The message, or sound file")
       ->required()
       ->type_name("");
   command
@@ -93,6 +105,60 @@ void AddAttention(CLI::App* app, AttentionOptions* options) {
                    "their mean)")
       ->type_name("N");
   command->callback([options] { ShowAttention(*options); });
+}
+
+void AddListen(CLI::App* app, ListenOptions* options) {
+  CLI::App* const command = app->add_subcommand(
+      "listen",
+      "Report keywords in a long sound file, or in raw 16-bit samples on "
+      "standard input");
+  AddModel(command, &options->model);
+  command
+      ->add_option("FILE", options->file,
+                   "Sound file; - for signed 16-bit little-endian samples on "
+                   "standard input (the default)")
+      ->type_name("");
+  command->add_flag("--json", options->json, "Print one JSON object an event");
+  command->add_flag("--looks", options->looks,
+                    "Print the smoothed scores of every look as JSON as well");
+  command
+      ->add_option("--threshold", options->threshold,
+                   "Score that a keyword must reach, 0 to 1 (default: the "
+                   "model's, one a word)")
+      ->type_name("X")
+      ->check(CLI::Range(0.0, 1.0).description(""));
+  command
+      ->add_option("--hop", options->hop_ms,
+                   "Look every N milliseconds (default: what the model says)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1000000U).description(""));
+  command
+      ->add_option("--rate", options->rate,
+                   "Samples a second on standard input (default: the model's)")
+      ->type_name("HZ")
+      ->check(CLI::Range(1000U, 768000U).description(""));
+  command
+      ->add_option("--channels", options->channels,
+                   "Channels on standard input (1)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 16U).description(""));
+  command->callback([options] { Listen(*options); });
+}
+
+void AddFeatures(CLI::App* app, FeaturesOptions* options) {
+  CLI::App* const command = app->add_subcommand(
+      "features", "Draw the log-mel features that a model hears in a file");
+  command->add_option("FILE", options->file, "Sound file")
+      ->required()
+      ->type_name("");
+  command->add_option("--png", options->png, "Picture to write")
+      ->required()
+      ->type_name("OUT");
+  command
+      ->add_option("--model", options->model,
+                   "Model whose front end it is (models/keywords.gguf)")
+      ->type_name("MODEL");
+  command->callback([options] { DrawFeatures(*options); });
 }
 
 int Main(int argc, char** argv) try {
@@ -112,6 +178,10 @@ int Main(int argc, char** argv) try {
   AddInspect(&app, &inspect);
   AttentionOptions attention;
   AddAttention(&app, &attention);
+  ListenOptions listen;
+  AddListen(&app, &listen);
+  FeaturesOptions features;
+  AddFeatures(&app, &features);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

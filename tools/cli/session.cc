@@ -29,7 +29,17 @@ std::vector<std::string> LabelsOf(const Model& model) {
   return labels;
 }
 
-Session::Session(const std::string& path)
+Input InputOf(const std::string& path) {
+  AlignedBytes file = ReadBytes(path);
+  ErrorInfo error;
+  EncoderShape shape;
+  error.status = Model::ReadShape(file.bytes(), &shape, &error);
+  if (error.status != Status::kOk) Refuse(path, error);
+  return shape.input;
+}
+
+template <class Classifier>
+BasicSession<Classifier>::BasicSession(const std::string& path)
     : path_(path), file_(ReadBytes(path)) {
   ErrorInfo error;
   EncoderShape shape;
@@ -44,7 +54,9 @@ Session::Session(const std::string& path)
   labels_ = LabelsOf(model());
 }
 
-std::size_t Session::LabelIndex(const std::optional<std::string>& label) const {
+template <class Classifier>
+std::size_t BasicSession<Classifier>::LabelIndex(
+    const std::optional<std::string>& label) const {
   if (!label) return labels_.size() - 1;
   const auto at = std::find(labels_.begin(), labels_.end(), *label);
   if (at == labels_.end()) {
@@ -57,15 +69,17 @@ std::size_t Session::LabelIndex(const std::optional<std::string>& label) const {
   return static_cast<std::size_t>(at - labels_.begin());
 }
 
-bool Session::Classify(std::string_view text, Classification* result) {
-  const Status status =
-      classifier_.Classify(Span<const char>(text.data(), text.size()), result);
+template <class Classifier>
+bool BasicSession<Classifier>::Check(Status status) const {
   if (status == Status::kEmptyInput) return false;
   if (status != Status::kOk) {
     throw Failure(path_ + ": " + StatusMessage(status));
   }
   return true;
 }
+
+template class BasicSession<TextClassifier>;
+template class BasicSession<AudioClassifier>;
 
 std::size_t Decide(const Classification& result, std::size_t positive,
                    const std::optional<double>& threshold) {

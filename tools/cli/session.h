@@ -1,8 +1,9 @@
-// A text model, loaded and ready to classify.
+// A model, loaded and ready to classify.
 #ifndef ATTO_TOOLS_CLI_SESSION_H_
 #define ATTO_TOOLS_CLI_SESSION_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,12 +21,18 @@ std::string ToString(StringView view);
 
 std::vector<std::string> LabelsOf(const Model& model);
 
-class Session {
+// What kind of input the model file takes. Throws Failure if it is no model.
+Input InputOf(const std::string& path);
+
+// A model and its classifier, TextClassifier or AudioClassifier.
+template <class Classifier>
+class BasicSession {
  public:
-  // Throws Failure if the file cannot be read or is not a valid text model.
-  explicit Session(const std::string& path);
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  // Throws Failure if the file cannot be read or is not a valid model with the
+  // classifier's kind of input.
+  explicit BasicSession(const std::string& path);
+  BasicSession(const BasicSession&) = delete;
+  BasicSession& operator=(const BasicSession&) = delete;
 
   Encoder& encoder() { return classifier_.encoder(); }
   const Model& model() const { return classifier_.model(); }
@@ -41,19 +48,43 @@ class Session {
   // model has no such label.
   std::size_t LabelIndex(const std::optional<std::string>& label) const;
 
+ protected:
+  // Throws what is no empty input; false for that.
+  bool Check(Status status) const;
+
+  std::string path_;
+  AlignedBytes file_;
+  AlignedBytes arena_;
+  Classifier classifier_;
+  std::vector<std::string> labels_;
+};
+
+class Session : public BasicSession<TextClassifier> {
+ public:
+  using BasicSession::BasicSession;
+
   Tokenizer Tokenize(std::string_view text) const {
     return classifier_.Tokenize({text.data(), text.size()});
   }
 
   // Classifies; false if the text holds no token.
-  bool Classify(std::string_view text, Classification* result);
+  bool Classify(std::string_view text, Classification* result) {
+    return Check(classifier_.Classify(
+        Span<const char>(text.data(), text.size()), result));
+  }
+};
 
- private:
-  std::string path_;
-  AlignedBytes file_;
-  AlignedBytes arena_;
-  TextClassifier classifier_;
-  std::vector<std::string> labels_;
+class AudioSession : public BasicSession<AudioClassifier> {
+ public:
+  using BasicSession::BasicSession;
+
+  unsigned sample_rate() const { return shape().audio.sample_rate; }
+  std::size_t window() const { return classifier_.window(); }
+
+  // Classifies; false if there is no sample.
+  bool Classify(const std::vector<std::int16_t>& pcm, Classification* result) {
+    return Check(classifier_.Classify({pcm.data(), pcm.size()}, result));
+  }
 };
 
 // The class that a result stands for. Without a threshold the one of the

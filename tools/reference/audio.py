@@ -127,8 +127,9 @@ def log2_q15(x: npt.ArrayLike) -> IntArray:
     return (exponent << 15) + f + ops.rdh16(u, h)
 
 
-def log_mel(front_end: FrontEnd, pcm: npt.ArrayLike) -> IntArray:
-    """Frames [.., frame_length] int16 -> features [.., bins] int8."""
+def log_energies(front_end: FrontEnd, pcm: npt.ArrayLike) -> tuple[IntArray, IntArray]:
+    """Frames [.., frame_length] int16 -> log2 of the filters' energies with 15 fraction
+    bits, and where they are not zero [.., bins]."""
     frames = ops.check_bound(np.asarray(pcm).astype(np.int64), -32768, 32767, "pcm")
     length = front_end.window.size
     y = np.zeros((*frames.shape[:-1], front_end.fft_length), np.int64)
@@ -138,17 +139,22 @@ def log_mel(front_end: FrontEnd, pcm: npt.ArrayLike) -> IntArray:
     shift = np.maximum(0, 2 * ops.bit_length(largest) - 31)
     power = (re * re + im * im) >> shift[..., None]
     ops.check_bound(power, 0, (1 << 32) - 1, "power")
-    features = np.empty((*frames.shape[:-1], len(front_end.mel_filters)), np.int64)
+    energies = np.empty((*frames.shape[:-1], len(front_end.mel_filters)), np.int64)
     at = 0
     for i, (first, count) in enumerate(front_end.mel_filters):
         weights = front_end.mel_weights[at : at + count]
-        energy = power[..., first : first + count] @ weights
+        energies[..., i] = power[..., first : first + count] @ weights
         at += count
-        log2 = log2_q15(np.maximum(energy, 1)) + (shift << 15)
-        u = ops.sat16((log2 - front_end.log_offset + 32) >> 6)
-        scaled = ops.clamp127(ops.rdh16(u, front_end.log_multiplier))
-        features[..., i] = np.where(energy == 0, -127, scaled)
-    return features
+    log2 = log2_q15(np.maximum(energies, 1)) + (shift[..., None] << 15)
+    return log2, energies != 0
+
+
+def log_mel(front_end: FrontEnd, pcm: npt.ArrayLike) -> IntArray:
+    """Frames [.., frame_length] int16 -> features [.., bins] int8."""
+    log2, sounds = log_energies(front_end, pcm)
+    u = ops.sat16((log2 - front_end.log_offset + 32) >> 6)
+    scaled = ops.clamp127(ops.rdh16(u, front_end.log_multiplier))
+    return np.where(sounds, scaled, -127)
 
 
 def features(front_end: FrontEnd, pcm: npt.ArrayLike) -> IntArray:

@@ -8,6 +8,7 @@ describes the format.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tools.reference import ops, scales  # noqa: E402
+from tools.audio.params import AudioParams  # noqa: E402
+from tools.reference import audio, ops, scales  # noqa: E402
 from tools.reference.encoder import Encoder  # noqa: E402
 from tools.reference.float_encoder import FloatEncoder  # noqa: E402
 from tools.reference.float_model import (  # noqa: E402
@@ -29,6 +31,7 @@ from tools.reference.float_model import (  # noqa: E402
 from tools.reference.model import EncoderConfig  # noqa: E402
 from tools.reference.model_writer import read_model, write_model  # noqa: E402
 from tools.reference.random_model import random_model  # noqa: E402
+from tools.reference.spotter import Spotter  # noqa: E402
 
 SEED = 20240601
 LINE_LENGTH = 96
@@ -460,7 +463,85 @@ def score() -> GoldenFile:
     return file
 
 
+def _test_sounds(rng: np.random.Generator, samples: int) -> npt.NDArray[np.int16]:
+    """Noise, tones, silence, clicks and square waves in turn, loud and soft."""
+    parts: list[npt.NDArray[np.float64]] = []
+    while sum(part.size for part in parts) < samples:
+        t = np.arange(int(rng.integers(40, 700)))
+        level = 10.0 ** rng.uniform(0.5, 4.6)
+        kind = int(rng.integers(5))
+        if kind == 0:
+            part = rng.normal(0, level, t.size)
+        elif kind == 1:
+            part = level * np.sin(t * rng.uniform(0.01, 3.0) + rng.uniform(0, 6))
+        elif kind == 2:
+            part = np.zeros(t.size)
+        elif kind == 3:
+            part = level * np.sign(np.sin(t * rng.uniform(0.01, 3.0)))
+        else:
+            part = np.where(t == t.size // 2, level, 0.0)
+        parts.append(part)
+    whole = np.concatenate(parts)[:samples]
+    return np.clip(np.rint(whole), -32768, 32767).astype(np.int16)
+
+
+def logmel() -> GoldenFile:
+    """Features of frames, one after the other."""
+    rng = _rng("logmel")
+    file = GoldenFile("logmel")
+    for frame, fft, bins, multiplier, offset in (
+        (480, 512, 40, 512, 52 << 15),
+        (400, 512, 64, 700, 40 << 15),
+        (512, 512, 1, 32767, 0),
+        (256, 256, 20, 512, 45 << 15),
+        (127, 128, 10, 300, 0),
+        (63, 64, 7, 512, 52 << 15),
+        (1, 32, 4, 512, 30 << 15),
+        (32, 32, 5, 1, (1 << 22) - 1),
+    ):
+        params = AudioParams(
+            *(16000, frame, frame, fft, bins, 1, 1, multiplier, offset),
+            low_hz=16000 / fft / 2,
+        )
+        tensors = params.tensors()
+        if bins == 1:  # all FFT bins in one filter, the largest weights
+            tensors["audio.mel_filters"] = np.array([[1, fft // 2 - 1]], np.int16)
+            tensors["audio.mel_weights"] = np.full(fft // 2 - 1, 32767, np.int16)
+            tensors["audio.window"] = np.full(frame, 32767, np.int16)
+        t = np.arange(frame)
+        frames = np.stack(
+            [
+                _test_sounds(rng, frame),
+                rng.integers(-32768, 32768, frame),
+                np.zeros(frame),
+                np.full(frame, -32768),
+                np.where(t % 2 == 0, -32768, 32767),
+                rng.choice([-32768, 32767], frame),
+                rng.integers(-1, 2, frame),
+                np.where(t == frame // 3, 32767, 0),
+            ]
+        ).astype(np.int16)
+        front_end = audio.FrontEnd.of_model(params.metadata(), tensors)
+        file.case(f"fft_{fft}_frame_{frame}_bins_{bins}")
+        file.scalar("fft_length", fft)
+        file.scalar("multiplier", multiplier)
+        file.scalar("offset", offset)
+        file.array("window", "s16", front_end.window)
+        file.array("filters", "s16", front_end.mel_filters)
+        file.array("weights", "s16", front_end.mel_weights)
+        file.array("pcm", "s16", frames)
+        file.array("y", "s8", audio.log_mel(front_end, frames))
+    values = np.concatenate(
+        [np.arange(1, 200), rng.integers(1, 1 << 31, 200), 1 << np.arange(31)]
+    )
+    file.case("log2")
+    file.array("x", "u32", values)
+    file.array("y", "s32", audio.log2_q15(values))
+    return file
+
+
 GENERATORS = (
+    logmel,
     fixed_point,
     matmul,
     add,
@@ -523,6 +604,72 @@ MODELS: dict[str, EncoderConfig] = {
         pooling="class",
     ),
 }
+
+
+SPOTTERS = {
+    "mean": EncoderConfig(
+        context_length=7,
+        embedding_length=16,
+        input_length=40,
+        block_count=1,
+        head_count=2,
+        feed_forward_length=24,
+        classes=4,
+        input="audio",
+    ),
+    "class": EncoderConfig(
+        context_length=6,
+        embedding_length=12,
+        input_length=30,
+        block_count=2,
+        head_count=3,
+        feed_forward_length=16,
+        classes=3,
+        input="audio",
+        norm="post",
+        activation="relu",
+        pooling="class",
+        positions=True,
+    ),
+}
+
+
+def spotter_vectors(name: str, config: EncoderConfig, folder: Path) -> None:
+    """Writes NAME.gguf and NAME.txt: a stream, its looks and events; clips."""
+    rng = _rng(f"spotter_{name}")
+    path = folder / f"{name}.gguf"
+    model = random_model(config, int(rng.integers(1 << 31)))
+    if name == "mean":
+        params = AudioParams(8000, 200, 80, 256, 10, 4, 2, low_hz=60, high_hz=3800)
+        spot = {"hop": 2, "smoothing": 2, "looks": 4, "votes": 2, "refractory": 60}
+        thresholds = np.array([12000, 13000, 65535, 14000], np.uint16)
+        model.keys["atto.audio.spot.thresholds"] = thresholds
+        model.keys["atto.labels"] = ["one", "two", "silence", "drei"]
+        for key, value in spot.items():
+            model.keys[f"atto.audio.spot.{key}"] = np.uint32(value)
+    else:  # the defaults, a class that is never reported
+        params = AudioParams(8000, 64, 50, 64, 10, 3, 3, low_hz=60, high_hz=3900)
+        model.keys["atto.labels"] = ["unknown", "yes", "no"]
+        model.keys["atto.head.shift"] -= 3
+    model.keys.update(params.metadata())
+    model.tensors.update(params.tensors())
+    write_model(path, model)
+    spotter = Spotter(read_model(path))
+    file = GoldenFile(name)
+    pcm = _test_sounds(rng, 9 * spotter.window)
+    looks = spotter.looks(pcm)
+    events = spotter.events(pcm)
+    file.case("stream")
+    file.array("pcm", "s16", pcm)
+    file.array("starts", "u32", [start for start, _, _ in looks])
+    file.array("logits", "s16", [logits for _, _, logits in looks])
+    file.array("events", "u32", [dataclasses.astuple(event) for event in events])
+    for samples in (1, 30, spotter.window // 2, spotter.window, spotter.window + 99):
+        clip = rng.normal(0, 5000, samples).clip(-32768, 32767).astype(np.int16)
+        file.case(f"clip_{samples}")
+        file.array("pcm", "s16", clip)
+        file.array("logits", "s16", spotter.clip_logits(clip))
+    file.write(folder)
 
 
 def model_vectors(name: str, config: EncoderConfig, folder: Path) -> None:
@@ -642,7 +789,7 @@ def main() -> None:
         "--output", type=Path, default=ROOT / "tests" / "golden", help="folder to fill"
     )
     folder: Path = parser.parse_args().output
-    for models in ("models", "float_models"):
+    for models in ("models", "float_models", "spotters"):
         (folder / models).mkdir(parents=True, exist_ok=True)
     for generator in GENERATORS:
         generator().write(folder)
@@ -650,6 +797,8 @@ def main() -> None:
         model_vectors(name, config, folder / "models")
     for name, config in FLOAT_MODELS.items():
         float_model_vectors(name, config, folder / "float_models")
+    for name, config in SPOTTERS.items():
+        spotter_vectors(name, config, folder / "spotters")
 
 
 if __name__ == "__main__":

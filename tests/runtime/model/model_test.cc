@@ -415,6 +415,125 @@ TEST_CASE("numbers have ranges") {
   }
 }
 
+TEST_CASE("audio: numbers have ranges, some of them each other's") {
+  struct Range {
+    const char* name;
+    std::int64_t min;
+    std::int64_t max;
+  };
+  // Those of the small model: 5 bins in rows of one frame, FFT 32, frame 20.
+  constexpr Range kRanges[] = {
+      {"atto.audio.version", 1, 1},
+      {"atto.audio.sample_rate", 8000, 48000},
+      {"atto.audio.frame_length", 1, 32},
+      {"atto.audio.hop_length", 1, 20},
+      {"atto.audio.fft_length", 32, 512},
+      {"atto.audio.patch_stride", 1, 1},
+      {"atto.audio.log_multiplier", 1, 32767},
+      {"atto.audio.log_offset", 0, 4194303},
+      {"atto.audio.spot.hop", 1, 512},
+      {"atto.audio.spot.smoothing", 1, 8},
+      {"atto.audio.spot.looks", 2, 32},  // the votes are 2
+      {"atto.audio.spot.votes", 1, 4},   // the looks are 4
+      {"atto.audio.spot.refractory", 0, 10000},
+  };
+  const ModelFile small = testing::MakeOtherSmallModel();
+  for (const Range& range : kRanges) {
+    CAPTURE(range.name);
+    const auto result = [&](std::int64_t value) {
+      ModelFile file = small;
+      const auto key =
+          testing::NumberKey(range.name, static_cast<std::uint64_t>(value));
+      if (file.has_key(range.name)) {
+        file.key(range.name) = key;
+      } else {
+        file.keys.push_back(key);
+      }
+      return Result(file);
+    };
+    const std::string bad = std::string("bad_key: ") + range.name;
+    if (range.min > 0) CHECK(result(range.min - 1) == bad);
+    CHECK(result(range.max + 1) == bad);
+    CHECK(result(0xFFFFFFFF) == bad);
+    CHECK(result(range.min) != bad);
+    CHECK(result(range.max) != bad);
+  }
+  for (const char* const name :
+       {"atto.audio.bins", "atto.audio.patch_frames"}) {
+    ModelFile file = small;
+    file.SetNumber(name, 2);
+    CHECK(Result(file) == "bad_key: atto.input_length");
+    file.SetNumber(name, 0);
+    CHECK(Result(file) == std::string("bad_key: ") + name);
+  }
+  ModelFile file = small;
+  file.SetNumber("atto.audio.fft_length", 48);
+  CHECK(Result(file) == "bad_key: atto.audio.fft_length");
+}
+
+TEST_CASE("audio: keys of the spotter are optional and read") {
+  ModelFile file = testing::MakeOtherSmallModel();
+  {
+    const Loaded loaded(file.Build());
+    const SpotterParams& params = loaded.model.spotter_params();
+    CHECK(params.hop == SpotterParams().hop);
+    CHECK(params.refractory == SpotterParams().refractory);
+    CHECK(params.thresholds == nullptr);
+  }
+  file.keys.push_back(testing::NumberKey("atto.audio.spot.hop", 7));
+  file.keys.push_back(testing::NumberKey("atto.audio.spot.smoothing", 8));
+  file.keys.push_back(testing::NumberKey("atto.audio.spot.looks", 9));
+  file.keys.push_back(testing::NumberKey("atto.audio.spot.votes", 6));
+  file.keys.push_back(testing::NumberKey("atto.audio.spot.refractory", 5));
+  file.keys.push_back(testing::ArrayKey("atto.audio.spot.thresholds",
+                                        testing::kValueU16, 2, {1, 2, 65535}));
+  const Loaded loaded(file.Build());
+  REQUIRE(loaded.result() == "ok");
+  const SpotterParams& params = loaded.model.spotter_params();
+  CHECK(params.hop == 7);
+  CHECK(params.smoothing == 8);
+  CHECK(params.looks == 9);
+  CHECK(params.votes == 6);
+  CHECK(params.refractory == 5);
+  REQUIRE(params.thresholds != nullptr);
+  CHECK(LoadU16(params.thresholds + 4) == 65535);
+  file.key("atto.audio.spot.thresholds") = testing::ArrayKey(
+      "atto.audio.spot.thresholds", testing::kValueU16, 2, {1, 2});
+  CHECK(Result(file) == "bad_key: atto.audio.spot.thresholds");
+}
+
+TEST_CASE("audio: filters lie within the spectrum and have their weights") {
+  const auto with_filter = [](int first, int count) {
+    ModelFile file = testing::MakeOtherSmallModel();
+    testing::Bytes& data = file.tensor("audio.mel_filters").data;
+    testing::Tensor& weights = file.tensor("audio.mel_weights");
+    const int old = data[2] | data[3] << 8;
+    weights.dims[0] += static_cast<std::uint64_t>(count - old);
+    testing::ResizeData(&weights);
+    for (int i = 0; i < 2; ++i) {
+      data[static_cast<std::size_t>(i)] =
+          static_cast<std::uint8_t>(first >> (8 * i));
+      data[static_cast<std::size_t>(2 + i)] =
+          static_cast<std::uint8_t>(count >> (8 * i));
+    }
+    return Result(file);
+  };
+  CHECK(with_filter(1, 15) == "ok");
+  CHECK(with_filter(15, 1) == "ok");
+  CHECK(with_filter(0, 3) == "bad_tensor: audio.mel_filters");
+  CHECK(with_filter(3, 0) == "bad_tensor: audio.mel_filters");
+  CHECK(with_filter(1, 16) == "bad_tensor: audio.mel_filters");
+  CHECK(with_filter(15, 2) == "bad_tensor: audio.mel_filters");
+  ModelFile file = testing::MakeOtherSmallModel();
+  testing::Tensor& weights = file.tensor("audio.mel_weights");
+  ++weights.dims[0];
+  testing::ResizeData(&weights);
+  CHECK(Result(file) == "bad_tensor: audio.mel_weights");
+  weights.dims[0] -= 2;
+  testing::ResizeData(&weights);
+  CHECK(Result(file) == "bad_tensor: audio.mel_weights");
+}
+
 TEST_CASE("arrays hold one number a block, each in its range") {
   struct Range {
     const char* name;
