@@ -1,5 +1,6 @@
 // atto_bench: how fast a model runs on this machine, and where its time goes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -53,6 +54,17 @@ struct Figures {
   }
 };
 
+// The front end of an audio model.
+struct FrontEnd {
+  Latency frame;                // of one frame's features
+  double frames_per_second = 0;  // of audio; 0 for text
+  double window_seconds = 0;     // of audio that one run of the encoder sees
+
+  double nanoseconds_per_second() const {
+    return frame.min * frames_per_second;
+  }
+};
+
 // What was measured with a model.
 struct Report {
   std::string backend;
@@ -61,6 +73,7 @@ struct Report {
   double peak_gmacs = 0;
   std::vector<std::pair<const char*, double>> read_gigabytes;  // per second
   double clock_nanoseconds = 0;  // removed from each call of an op
+  FrontEnd front_end;
   std::vector<Figures> figures;
 };
 
@@ -298,6 +311,28 @@ void Profile(Subject<IntegerKind>* subject, const Backend& backend,
   report->clock_nanoseconds = profile.clock_nanoseconds();
 }
 
+// Features of frames of noise, one after the other.
+FrontEnd MeasureFrontEnd(const Model& model, const Backend& backend,
+                         double seconds) {
+  FrontEnd front_end;
+  const AudioShape& audio = model.shape().audio;
+  if (model.shape().input != Input::kAudio) return front_end;
+  const PageArray<std::int16_t> pcm(audio.frame_length);
+  const PageArray<std::int8_t> features(audio.bins);
+  const PageArray<std::uint8_t> scratch(
+      LogMelScratchBytes(backend.memory, audio.fft_length));
+  Noise().Fill(pcm.span(), 5000);
+  front_end.frame = Measure(seconds, 0, [&] {
+    backend.logmel_s8(model.log_mel(), pcm.data(), features.data(),
+                      scratch.data());
+  });
+  const double rate = audio.sample_rate;
+  front_end.frames_per_second = rate / audio.hop_length;
+  front_end.window_seconds =
+      static_cast<double>(WindowSamples(model.shape())) / rate;
+  return front_end;
+}
+
 // Buffers that lie in a level of the memory of today's processors.
 struct MemoryLevel {
   const char* name;
@@ -319,6 +354,10 @@ Report MeasureModel(const Options& options) {
   report.arena_bytes = subject.arena_bytes();
   report.weight_bytes = WeightBytes(subject.model().file());
   report.peak_gmacs = PeakGmacs(backend.name);
+  if constexpr (kInteger) {
+    report.front_end =
+        MeasureFrontEnd(subject.model(), backend, options.seconds);
+  }
   for (const std::size_t tokens : counts) {
     Figures figures;
     figures.tokens = tokens;
@@ -379,6 +418,15 @@ nlohmann::ordered_json ToJson(const Options& options, const Report& report,
   if (!figures.ops.empty()) {
     json["softmax_in_attention_ns"] = figures.softmax_in_attention;
   }
+  if (report.front_end.frames_per_second > 0) {
+    const FrontEnd& front_end = report.front_end;
+    json["front_end"] = {
+        {"ns_per_frame_min", front_end.frame.min},
+        {"ns_per_frame_median", front_end.frame.median},
+        {"frames_per_second", front_end.frames_per_second},
+        {"ns_per_second_of_audio", front_end.nanoseconds_per_second()},
+        {"window_seconds", front_end.window_seconds}};
+  }
   json["cpu"] = CpuName();
   json["compiler"] = ATTO_COMPILER;
   json["revision"] = ATTO_REVISION;
@@ -437,6 +485,22 @@ void PrintFigures(const Figures& figures, double peak) {
   std::printf("\n");
 }
 
+// The front end's cost, next to that of the longest run.
+void PrintFrontEnd(const Report& report) {
+  const FrontEnd& front_end = report.front_end;
+  if (front_end.frames_per_second == 0) return;
+  const double second = front_end.nanoseconds_per_second();
+  double run = 0;
+  for (const Figures& figures : report.figures) {
+    run = std::max(run, figures.latency.min);
+  }
+  std::printf(
+      "front end: %.2f us a frame, %.1f us a second of audio; a look at %.2f s "
+      "takes the encoder %.1f us, %.1f times that\n",
+      front_end.frame.min / 1e3, second / 1e3, front_end.window_seconds,
+      run / 1e3, run / second);
+}
+
 Report MeasureAnyModel(const Options& options) {
 #if ATTO_WITH_XSIMD
   cli::AlignedBytes file = cli::ReadBytes(options.model);
@@ -463,6 +527,7 @@ void Run(const Options& options) {
       "bytes\n",
       options.model.c_str(), CpuName().c_str(), report.backend.c_str(),
       ATTO_COMPILER, ATTO_REVISION, report.weight_bytes, report.arena_bytes);
+  PrintFrontEnd(report);
   for (const Figures& figures : report.figures) {
     PrintFigures(figures, report.peak_gmacs);
     if (!figures.ops.empty()) PrintOps(figures, report.clock_nanoseconds);

@@ -100,6 +100,13 @@ void Describe(OpTime* call, Span<const std::int32_t> sums, std::size_t,
               unsigned, std::int8_t*) {
   DescribeElements<std::int32_t, std::int8_t>(call, 1, sums.size());
 }
+void Describe(OpTime* call, const LogMel& mel, const std::int16_t*,
+              std::int8_t*, void*) {
+  call->rows = 1;
+  call->in = mel.frame_length;
+  call->out = mel.bins;
+  call->bytes = mel.frame_length * sizeof(std::int16_t) + mel.bins;
+}
 
 template <auto kMember>
 const char* const kOpName = nullptr;
@@ -142,7 +149,8 @@ struct Timed<kMember, Result (*)(Arguments...) noexcept> {
   X(softmax_s8) \
   X(attention_s8) \
   X(sum_rows_s8) \
-  X(mean_s8)
+  X(mean_s8) \
+  X(logmel_s8)
 // clang-format on
 
 #define ATTO_COUNT_OP(op) 1,

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     atto::bench::RegisterAdd(lists);
     atto::bench::RegisterEmbedding(lists);
     atto::bench::RegisterPooling(lists);
+    atto::bench::RegisterLogMel();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "atto_ops_bench: %s\n", error.what());
     return 1;

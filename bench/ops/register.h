@@ -20,6 +20,7 @@ void RegisterAdd(const ShapeLists& lists);
 void RegisterAttention(const ShapeLists& lists);
 void RegisterEmbedding(const ShapeLists& lists);
 void RegisterLayerNorm(const ShapeLists& lists);
+void RegisterLogMel();
 void RegisterMatmul(const ShapeLists& lists);
 void RegisterPooling(const ShapeLists& lists);
 void RegisterSoftmax(const ShapeLists& lists);

@@ -21,7 +21,8 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tools.reference import ops, scales  # noqa: E402
+from tools.audio.params import AudioParams, mel_matrix  # noqa: E402
+from tools.reference import audio, ops, scales  # noqa: E402
 
 FloatArray = npt.NDArray[np.float64]
 Row = tuple[str, str, str, str, str]
@@ -285,6 +286,64 @@ def _reciprocal_root(d: int, variance: int) -> int:
     return (q * math.isqrt(d << 20) + (1 << (16 - j))) >> (17 - j)
 
 
+def _audio_frames(rng: np.random.Generator, kind: str) -> npt.NDArray[np.int64]:
+    """400 frames of 480 samples at 16 kHz."""
+    t = np.arange(480)
+    shape = (400, 480)
+    if kind.startswith("noise"):
+        frames = rng.normal(0, float(kind.split()[-1]), shape)
+    elif kind == "harmonics":
+        # A voice: harmonics that fall by 12 dB an octave, over a little noise.
+        pitch = rng.uniform(90, 280, (400, 1, 1))
+        order = np.arange(1, 60)[None, :, None]
+        phase = rng.uniform(0, 6.28, (400, 59, 1))
+        waves = np.sin(2 * np.pi * pitch * order * t / 16000 + phase) / order**2
+        frames = 10 ** rng.uniform(2, 4, (400, 1)) * waves.sum(axis=1)
+        frames = frames + rng.normal(0, 3, shape)
+    else:
+        hz = rng.uniform(50, 7500, (400, 1))
+        frames = 32767 * np.sin(2 * np.pi * hz * t / 16000)
+    return np.clip(np.rint(frames), -32768, 32767).astype(np.int64)
+
+
+def log_mel_rows(rng: np.random.Generator) -> Iterator[Row]:
+    """Log-mel features against double arithmetic, with the file's integer tables and
+    with the formula's real ones (torchaudio: periodic Hann, HTK filters, no norm)."""
+    params = AudioParams()
+    front_end = audio.FrontEnd.of_model(params.metadata(), params.tensors())
+    integer = np.zeros((params.bins, params.fft_length // 2 + 1))
+    at = 0
+    for row, (first, count) in zip(integer, front_end.mel_filters):
+        row[first : first + count] = front_end.mel_weights[at : at + count] / 32768
+        at += count
+    hann = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(480) / 480)
+    tables = (
+        ("the same tables", front_end.window / 32768, integer),
+        ("real tables", hann, mel_matrix(params)),
+    )
+    decibel = 10 * math.log10(2)
+    for kind in ("noise 3000", "noise 30", "noise 1", "harmonics", "full-scale tones"):
+        frames = _audio_frames(rng, kind)
+        log2, _ = audio.log_energies(front_end, frames)
+        y = audio.log_mel(front_end, frames)
+        for name, window, filters in tables:
+            spectrum = np.abs(np.fft.rfft(frames * window, params.fft_length))
+            energy = (spectrum * (2.0**15 / params.fft_length)) ** 2 @ filters.T
+            wanted = np.log2(np.maximum(energy * 32768, 1e-9))
+            near = wanted > wanted.max(axis=1, keepdims=True) - 60 / decibel
+            error = np.where(near, (log2 / 32768 - wanted) * decibel, 0)
+            rms = math.sqrt(float((error[near] ** 2).mean()))
+            steps = (wanted - params.log_offset / 32768) * params.log_multiplier / 64
+            off = np.where(near, y - np.clip(steps, -127, 127), 0)
+            yield (
+                f"log-mel, {name}",
+                f"{kind}, filters within 60 dB of the loudest",
+                f"{np.abs(error).max():.4f} dB",
+                f"{rms:.4f} dB",
+                f"int8 feature: at most {np.abs(off).max():.2f} LSB",
+            )
+
+
 def all_rows(rng: np.random.Generator) -> Iterator[Row]:
     """All rows of the table."""
     yield from requantise_rows(rng)
@@ -296,6 +355,7 @@ def all_rows(rng: np.random.Generator) -> Iterator[Row]:
     yield from attention_rows(rng)
     yield from mean_rows(rng)
     yield from score_rows(rng)
+    yield from log_mel_rows(rng)
 
 
 def main() -> None:

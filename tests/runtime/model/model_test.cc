@@ -815,7 +815,8 @@ TEST_CASE("every tensor has one type and one shape") {
           std::swap(tensor.dims[0], tensor.dims[1]);
           CHECK(Result(damaged) == bad);
         }
-        tensor.dims = {tensor.data.size()};
+        tensor.dims = {tensor.data.size() /
+                       testing::ElementBytes(tensor.type)};
         CHECK(Result(damaged) == bad);
       }
     }
