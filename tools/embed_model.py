@@ -138,6 +138,20 @@ _CHOICES = (
 )
 
 
+_AUDIO = (
+    *("sample_rate", "frame_length", "hop_length", "fft_length"),
+    *("bins", "patch_frames", "patch_stride"),
+)
+
+
+def audio_initializer(model: ModelFile) -> str:
+    """The model's atto::AudioShape, all zero unless it hears."""
+    if model.keys["atto.input"] != "audio":
+        return "{}"
+    keys = model.keys
+    return "{" + ", ".join(str(keys[f"atto.audio.{name}"]) for name in _AUDIO) + "}"
+
+
 def shape_initializer(model: ModelFile) -> str:
     """The model's atto::EncoderShape, as a C++ initializer."""
     numbers = [f"/*{name}=*/{model.keys[key]}" for name, key in _SHAPE]
@@ -146,7 +160,8 @@ def shape_initializer(model: ModelFile) -> str:
         f"atto::{enumeration}::k{model.keys[key].capitalize()}"
         for enumeration, key in _CHOICES
     ]
-    return "{" + ",\n      ".join(numbers + choices) + "}"
+    parts = [*numbers, *choices, f"/*audio=*/{audio_initializer(model)}"]
+    return "{" + ",\n      ".join(parts) + "}"
 
 
 _HEADER = """\
@@ -169,7 +184,7 @@ extern const uint8_t {name}_bytes[{name}_size];
  * program that does not name it does not pay for it. */
 extern uint8_t {name}_arena[];
 extern const size_t {name}_arena_size;
-
+{spotter_header}
 #ifdef __cplusplus
 }}
 
@@ -194,7 +209,7 @@ _SOURCE = """\
 // {source}, embedded. Generated: do not edit.
 #include "{name}.h"
 
-#include "runtime/memory/encoder_plan.h"
+{include}
 
 extern "C" {{
 
@@ -204,8 +219,22 @@ alignas(64) extern const std::uint8_t {name}_bytes[{name}_size] = {{
 alignas(atto::kArenaAlignment) std::uint8_t
     {name}_arena[atto::ArenaBytes({name}::Model::kShape)];
 extern const std::size_t {name}_arena_size = sizeof({name}_arena);
-
+{spotter_source}
 }}  // extern "C"
+"""
+
+
+# What models that hear have as well.
+_SPOTTER_HEADER = """
+/* The same for a keyword spotter. */
+extern uint8_t {name}_spotter_arena[];
+extern const size_t {name}_spotter_arena_size;
+"""
+_SPOTTER_SOURCE = """
+alignas(atto::kArenaAlignment) std::uint8_t {name}_spotter_arena
+    [atto::SpotterArenaBytes({name}::Model::kShape)];
+extern const std::size_t {name}_spotter_arena_size =
+    sizeof({name}_spotter_arena);
 """
 
 
@@ -238,7 +267,14 @@ def main() -> int:
         "size": len(model.data),
         "shape": shape,
         "bytes": "".join(lines),
+        "include": '#include "runtime/memory/encoder_plan.h"',
+        "spotter_header": "",
+        "spotter_source": "",
     }
+    if model.keys["atto.input"] == "audio":
+        fields["include"] = '#include "runtime/audio/keyword_spotter.h"'
+        fields["spotter_header"] = _SPOTTER_HEADER.format(name=name)
+        fields["spotter_source"] = _SPOTTER_SOURCE.format(name=name)
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / f"{name}.h").write_text(_HEADER.format(**fields))
     (arguments.out / f"{name}.cc").write_text(_SOURCE.format(**fields))

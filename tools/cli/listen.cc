@@ -146,7 +146,10 @@ class Listener {
 
   void Print(const SpotterLook& look) const {
     nlohmann::ordered_json json;
-    json["look"] = Seconds(look.end);
+    json["look"] = {look.start, look.end};
+    for (const std::int16_t logit : look.logits) {
+      json["logits"].push_back(logit);
+    }
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       json["smoothed"][labels_[i]] = ScoreToFloat(look.smoothed[i]);
     }

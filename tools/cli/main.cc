@@ -120,7 +120,8 @@ void AddListen(CLI::App* app, ListenOptions* options) {
       ->type_name("");
   command->add_flag("--json", options->json, "Print one JSON object an event");
   command->add_flag("--looks", options->looks,
-                    "Print the smoothed scores of every look as JSON as well");
+                    "Print every look as JSON as well: its samples, logits, smoothed "
+                    "scores");
   command
       ->add_option("--threshold", options->threshold,
                    "Score that a keyword must reach, 0 to 1 (default: the "
