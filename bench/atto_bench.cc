@@ -56,7 +56,7 @@ struct Figures {
 
 // The front end of an audio model.
 struct FrontEnd {
-  Latency frame;                // of one frame's features
+  Latency frame;                 // of one frame's features
   double frames_per_second = 0;  // of audio; 0 for text
   double window_seconds = 0;     // of audio that one run of the encoder sees
 

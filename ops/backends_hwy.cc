@@ -33,8 +33,7 @@ constexpr Backend kBackend = {
     &MatmulS8,        &MatmulS16,    &MatmulAddS16,  &EmbeddingSumS8,
     &AddS16,          &AddShiftedS8, &LayerNormS8,   &LayerNormS16,
     &QuantiseS8,      &GeluS8,       &ReluS8,        &SoftmaxS8,
-    &AttentionS8,     &SumRowsS8,    &MeanS8,
-    &LogMelS8};
+    &AttentionS8,     &SumRowsS8,    &MeanS8,        &LogMelS8};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace atto

@@ -275,13 +275,11 @@ atto_status atto_spotter_arena_size(const void* model, size_t model_bytes,
   return ReadSize(model, model_bytes, &SpotterBytes, bytes, error);
 }
 
-atto_status atto_spotter_init(void* memory, size_t memory_bytes,
-                              const void* model, size_t model_bytes,
-                              void* arena, size_t arena_bytes, uint16_t hop,
-                              void (*on_event)(void* context,
-                                               const atto_event* event),
-                              void* context, atto_spotter** spotter,
-                              atto_error* error) {
+atto_status atto_spotter_init(
+    void* memory, size_t memory_bytes, const void* model, size_t model_bytes,
+    void* arena, size_t arena_bytes, uint16_t hop,
+    void (*on_event)(void* context, const atto_event* event), void* context,
+    atto_spotter** spotter, atto_error* error) {
   atto::ErrorInfo info;
   atto::Status status = MakeObject(memory, memory_bytes, spotter, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
@@ -291,9 +289,8 @@ atto_status atto_spotter_init(void* memory, size_t memory_bytes,
   options.hop = hop;
   options.context = *spotter;
   if (on_event != nullptr) options.on_event = &Forward;
-  status =
-      (*spotter)->spotter.Init(Bytes(model, model_bytes),
-                               Arena(arena, arena_bytes), options, &info);
+  status = (*spotter)->spotter.Init(Bytes(model, model_bytes),
+                                    Arena(arena, arena_bytes), options, &info);
   if (status != atto::Status::kOk) *spotter = nullptr;
   return Report(status, info, error);
 }
@@ -301,8 +298,8 @@ atto_status atto_spotter_init(void* memory, size_t memory_bytes,
 atto_status atto_spotter_push(atto_spotter* spotter, const int16_t* samples,
                               size_t count) {
   if (spotter == nullptr) return ToC(atto::Status::kNullPointer);
-  return ToC(spotter->spotter.Push(
-      atto::Span<const std::int16_t>(samples, count)));
+  return ToC(
+      spotter->spotter.Push(atto::Span<const std::int16_t>(samples, count)));
 }
 
 atto_status atto_spotter_reset(atto_spotter* spotter) {

@@ -121,9 +121,9 @@ atto_status atto_audio_label(const atto_audio_classifier* classifier,
 
 /* Keywords in a stream of audio. Positions count samples from its start. */
 typedef struct {
-  uint16_t word;     /* class */
-  uint16_t score;    /* of ATTO_SCORE_ONE */
-  uint64_t start;    /* the word lies within start..end */
+  uint16_t word;  /* class */
+  uint16_t score; /* of ATTO_SCORE_ONE */
+  uint64_t start; /* the word lies within start..end */
   uint64_t end;
   uint64_t detected; /* samples that had come when it was reported */
 } atto_event;
@@ -138,13 +138,11 @@ atto_status atto_spotter_arena_size(const void* model, size_t model_bytes,
 
 /* `hop`: rows of the encoder from look to look, 0 for what the model says.
  * `on_event` is called from within atto_spotter_push; it may be null. */
-atto_status atto_spotter_init(void* memory, size_t memory_bytes,
-                              const void* model, size_t model_bytes,
-                              void* arena, size_t arena_bytes, uint16_t hop,
-                              void (*on_event)(void* context,
-                                               const atto_event* event),
-                              void* context, atto_spotter** spotter,
-                              atto_error* error);
+atto_status atto_spotter_init(
+    void* memory, size_t memory_bytes, const void* model, size_t model_bytes,
+    void* arena, size_t arena_bytes, uint16_t hop,
+    void (*on_event)(void* context, const atto_event* event), void* context,
+    atto_spotter** spotter, atto_error* error);
 
 /* Takes any number of samples, mono, at the model's sample rate. */
 atto_status atto_spotter_push(atto_spotter* spotter, const int16_t* samples,

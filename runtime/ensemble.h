@@ -22,9 +22,9 @@ namespace atto {
 
 struct Vote {
   std::uint16_t label = 0;
-  std::uint16_t score = 0;   // mean of the members, 0..kScoreOne
+  std::uint16_t score = 0;  // mean of the members, 0..kScoreOne
   std::uint16_t members = 0;
-  bool accepted = false;     // the score reaches the threshold
+  bool accepted = false;  // the score reaches the threshold
 };
 
 class Ensemble {

@@ -50,8 +50,7 @@ HWY_INLINE ComplexVec NegatedHalfProduct(ComplexVec x, V32 c, V32 s) {
 }
 
 HWY_INLINE void Butterfly(ComplexVec a, ComplexVec b, V32 c, V32 s,
-                          ComplexRows to, std::size_t top,
-                          std::size_t bottom) {
+                          ComplexRows to, std::size_t top, std::size_t bottom) {
   const ComplexVec t = NegatedHalfProduct(b, c, s);
   const V32 re = hn::ShiftRight<1>(a.re);
   const V32 im = hn::ShiftRight<1>(a.im);
@@ -135,10 +134,10 @@ inline unsigned Unpack(std::size_t points, ComplexRows z, ComplexRows x) {
     const V32 a_im = half(a.im);
     const V32 b_re = half(hn::Reverse(D32(), b.re));
     const V32 b_im = half(hn::Reverse(D32(), b.im));
-    const ComplexVec t = NegatedHalfProduct(
-        {hn::Sub(a_re, b_re), hn::Add(a_im, b_im)},
-        hn::LoadU(D32(), kStageTwiddles.c + points + k),
-        hn::LoadU(D32(), kStageTwiddles.s + points + k));
+    const ComplexVec t =
+        NegatedHalfProduct({hn::Sub(a_re, b_re), hn::Add(a_im, b_im)},
+                           hn::LoadU(D32(), kStageTwiddles.c + points + k),
+                           hn::LoadU(D32(), kStageTwiddles.s + points + k));
     const V32 re = half(hn::Add(a_re, b_re));
     const V32 im = half(hn::Sub(a_im, b_im));
     const ComplexVec low = {hn::Sub(re, t.im), hn::Add(im, t.re)};

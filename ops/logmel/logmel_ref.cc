@@ -91,7 +91,8 @@ void Power(std::int32_t* z, std::size_t points, unsigned shift) noexcept {
     const Complex x = Load(z, k);
     const std::int64_t power =
         std::int64_t{x.re} * x.re + std::int64_t{x.im} * x.im;
-    z[k] = static_cast<std::int32_t>(static_cast<std::uint64_t>(power) >> shift);
+    z[k] =
+        static_cast<std::int32_t>(static_cast<std::uint64_t>(power) >> shift);
   }
 }
 

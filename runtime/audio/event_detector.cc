@@ -46,7 +46,8 @@ bool EventDetector::Look(Span<const std::uint16_t> scores, std::uint64_t start,
   for (std::size_t i = 1; i < classes_; ++i) {
     if (smoothed_[i] > smoothed_[best]) best = static_cast<std::uint16_t>(i);
   }
-  const bool votes = end >= silent_until_ && smoothed_[best] >= thresholds_[best];
+  const bool votes =
+      end >= silent_until_ && smoothed_[best] >= thresholds_[best];
   votes_[next_look_] = votes ? best : kNoVote;
   ends_[next_look_] = end;
   if (++next_look_ == params_.looks) next_look_ = 0;

@@ -52,9 +52,8 @@ Status KeywordSpotter::Init(Span<const std::uint8_t> model,
   detector_ = EventDetector(params, shape.classes, audio.sample_rate,
                             Part<std::uint16_t>(arena, plan.detector));
   options_ = options;
-  hop_frames_ =
-      std::uint32_t{options.hop != 0 ? options.hop : params.hop} *
-      audio.patch_stride;
+  hop_frames_ = std::uint32_t{options.hop != 0 ? options.hop : params.hop} *
+                audio.patch_stride;
   SetThresholds();
   Reset();
   return Status::kOk;

@@ -4,8 +4,8 @@
 //   atto::KeywordSpotter spotter;
 //   atto::SpotterOptions options;
 //   options.on_event = &Heard;
-//   atto::Status s = spotter.Init(keywords_model::kBytes, arena.bytes(), options);
-//   for (;;) s = spotter.Push(samples);
+//   atto::Status s = spotter.Init(keywords_model::kBytes, arena.bytes(),
+//   options); for (;;) s = spotter.Push(samples);
 #ifndef ATTO_RUNTIME_AUDIO_KEYWORD_SPOTTER_H_
 #define ATTO_RUNTIME_AUDIO_KEYWORD_SPOTTER_H_
 
@@ -24,7 +24,7 @@ namespace atto {
 
 // What one look at the stream found. Views are valid during the call.
 struct SpotterLook {
-  std::uint64_t start;                 // the samples [start, end)
+  std::uint64_t start;  // the samples [start, end)
   std::uint64_t end;
   Span<const std::int16_t> logits;     // [c], units of 1/256 nat
   Span<const std::uint16_t> scores;    // [c], of kScoreOne
@@ -58,8 +58,8 @@ constexpr SpotterPlan PlanSpotter(
   SpotterPlan plan{};
   plan.features = ArenaBytes(shape, memory);
   plan.samples = plan.features + AlignUp(frames * shape.audio.bins);
-  plan.scores = plan.samples +
-                AlignUp(shape.audio.frame_length * sizeof(std::int16_t));
+  plan.scores =
+      plan.samples + AlignUp(shape.audio.frame_length * sizeof(std::int16_t));
   plan.detector = plan.scores + AlignUp(shape.classes * sizeof(std::uint16_t));
   plan.bytes =
       plan.detector + AlignUp(EventDetector::MemoryBytes(shape.classes));
@@ -115,9 +115,7 @@ class KeywordSpotter {
   // Samples since the start of the stream.
   std::uint64_t samples() const noexcept { return samples_; }
   // Samples that one look sees, and samples from look to look.
-  std::size_t window() const noexcept {
-    return WindowSamples(model().shape());
-  }
+  std::size_t window() const noexcept { return WindowSamples(model().shape()); }
   std::size_t hop() const noexcept {
     return hop_frames_ * model().shape().audio.hop_length;
   }

@@ -11,8 +11,8 @@
 
 #include "ops/base/span.h"
 #include "ops/base/status.h"
-#include "ops/logmel/logmel.h"
 #include "ops/float_backend.h"
+#include "ops/logmel/logmel.h"
 #include "runtime/audio/spotter_params.h"
 #include "runtime/error_info.h"
 #include "runtime/model/gguf.h"

@@ -209,8 +209,8 @@ constexpr std::size_t kAudioMemberCount =
     sizeof(kAudioMembers) / sizeof(kAudioMembers[0]);
 static_assert(kAudioShape + kAudioMemberCount == kAudioVersion);
 
-constexpr const char* kParts[] = {"weight",      "bias",        "multiplier",
-                                  "gain",        "fold_table",  "window",
+constexpr const char* kParts[] = {"weight",      "bias",       "multiplier",
+                                  "gain",        "fold_table", "window",
                                   "mel_filters", "mel_weights"};
 static_assert(sizeof(kParts) / sizeof(kParts[0]) == kPartCount);
 
@@ -576,7 +576,8 @@ Status ModelReader::CheckSpotter() const noexcept {
                   has_key(kSpotVotes) ? params.votes : params.looks,
                   has_key(kSpotVotes) ? params.looks : params.votes);
   }
-  if (has_key(kSpotThresholds) && ArrayCount(kSpotThresholds) != shape_.classes) {
+  if (has_key(kSpotThresholds) &&
+      ArrayCount(kSpotThresholds) != shape_.classes) {
     return BadKey(kSpotThresholds, "array length must be",
                   static_cast<std::int32_t>(ArrayCount(kSpotThresholds)),
                   shape_.classes);
@@ -673,11 +674,10 @@ Slot ModelReader::SlotOf(const TensorId& id) noexcept {
     case kWindow:
       return {&mel_.window, TensorType::kI16, 0, audio.frame_length, 0, 32767};
     case kMelFilters:
-      return {&mel_.filters, TensorType::kI16, audio.bins, 2, 1,
+      return {&mel_.filters,           TensorType::kI16, audio.bins, 2, 1,
               audio.fft_length / 2 - 1};
     default:
-      return {&mel_.weights, TensorType::kI16, 0,           0, 0,
-              32767,         &mel_weights_};
+      return {&mel_.weights, TensorType::kI16, 0, 0, 0, 32767, &mel_weights_};
   }
 }
 

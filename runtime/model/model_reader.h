@@ -53,7 +53,7 @@ enum KeyId : std::uint8_t {
   kAttnScoreShift = kBlockLayerShifts + 8,
   kAttnScoreMultiplier,
   kGeluFractionBits,
-  kTextKeys,  // the first of kTextParams
+  kTextKeys,                     // the first of kTextParams
   kAudioShape = kTextKeys + 10,  // the first of kAudioMembers
   kAudioSampleRate = kAudioShape,
   kAudioFrameLength,

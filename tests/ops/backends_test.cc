@@ -367,10 +367,10 @@ TEST_CASE("backends: log-mel") {
     mel.offset = random->In(0, 60 << 15);
     Int8s y(random, bins, 0, 0);
     Int8s y_ref = y;
-    std::vector<std::int32_t> scratch(
-        LogMelScratchBytes(backend.memory, fft) / 4);
-    std::vector<std::int32_t> scratch_ref(
-        LogMelScratchBytes(ref.memory, fft) / 4);
+    std::vector<std::int32_t> scratch(LogMelScratchBytes(backend.memory, fft) /
+                                      4);
+    std::vector<std::int32_t> scratch_ref(LogMelScratchBytes(ref.memory, fft) /
+                                          4);
     backend.logmel_s8(mel, pcm.data(), y.data(), scratch.data());
     ref.logmel_s8(mel, pcm.data(), y_ref.data(), scratch_ref.data());
     CHECK(y == y_ref);

@@ -75,9 +75,9 @@ static void TestClassifier(const unsigned char* model, size_t model_bytes) {
             memory, ATTO_AUDIO_CLASSIFIER_BYTES, model, model_bytes, arena,
             arena_bytes - 1, &classifier, &error) == ATTO_BUFFER_TOO_SMALL);
   CHECK(classifier == NULL);
-  CHECK(atto_audio_classifier_init(
-            memory, ATTO_AUDIO_CLASSIFIER_BYTES, model, model_bytes, arena,
-            arena_bytes, &classifier, &error) == ATTO_OK);
+  CHECK(atto_audio_classifier_init(memory, ATTO_AUDIO_CLASSIFIER_BYTES, model,
+                                   model_bytes, arena, arena_bytes, &classifier,
+                                   &error) == ATTO_OK);
   if (classifier == NULL) return;
   CHECK(atto_audio_classify(classifier, samples, kSamples, &result, &cut) ==
         ATTO_OK);

@@ -204,7 +204,12 @@ class AudioCliTest(unittest.TestCase):
             lines = self.lines("listen", self.model, file, stdin=stdin)
             self.assertEqual(
                 [
-                    (l["word"], l["start_sample"], l["end_sample"], l["detected_sample"])
+                    (
+                        l["word"],
+                        l["start_sample"],
+                        l["end_sample"],
+                        l["detected_sample"],
+                    )
                     for l in lines
                 ],
                 [(LABELS[e.word], e.start, e.end, e.detected) for e in wanted],

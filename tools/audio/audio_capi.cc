@@ -29,7 +29,8 @@ ATTO_AUDIO_API void atto_audio_features(
   mel.offset = offset;
   const auto backend = atto::DefaultBackend();
   std::vector<std::int32_t> scratch(
-      LogMelScratchBytes(backend->memory, mel.fft_length) / sizeof(std::int32_t));
+      LogMelScratchBytes(backend->memory, mel.fft_length) /
+      sizeof(std::int32_t));
   const std::size_t length = mel.frame_length;
   const std::size_t hop = static_cast<std::size_t>(hop_length);
   for (std::size_t clip = 0; clip < clips; ++clip) {

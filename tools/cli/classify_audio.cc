@@ -120,14 +120,14 @@ void ClassifyAudio(const ClassifyOptions& options) {
   }
   if (options.json) return;
   if (fastest > 0) {
-    const double window_us = 1e6 * static_cast<double>(session.window()) /
-                             session.sample_rate();
-    std::printf("\nlatency  %s ms a clip, %s times faster than real time (%s "
-                "kernels)\n",
-                Fixed(fastest / 1000, 3).c_str(),
-                Grouped(static_cast<std::uint64_t>(window_us / fastest))
-                    .c_str(),
-                session.backend());
+    const double window_us =
+        1e6 * static_cast<double>(session.window()) / session.sample_rate();
+    std::printf(
+        "\nlatency  %s ms a clip, %s times faster than real time (%s "
+        "kernels)\n",
+        Fixed(fastest / 1000, 3).c_str(),
+        Grouped(static_cast<std::uint64_t>(window_us / fastest)).c_str(),
+        session.backend());
   }
   std::printf(
       "memory   arena %s bytes, no heap; model %s bytes, read in place\n",

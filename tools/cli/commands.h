@@ -33,7 +33,7 @@ struct ListenOptions {
   std::string model;
   std::string file = "-";  // or a sound file
   bool json = false;
-  bool looks = false;  // print every look as well
+  bool looks = false;               // print every look as well
   std::optional<double> threshold;  // of every word that has one, 0 to 1
   unsigned hop_ms = 0;              // from look to look; 0: the model's
   unsigned rate = 0;                // of raw samples; 0: the model's
@@ -70,7 +70,7 @@ void Inspect(const InspectOptions& options);
 // Which words the model looked at.
 struct AttentionOptions {
   std::string model;
-  std::string text;  // or a sound file
+  std::string text;                  // or a sound file
   std::optional<std::string> html;   // page to write instead of drawing
   std::optional<std::size_t> block;  // from 1; the last one without it
   std::optional<std::size_t> head;   // from 1; all without it

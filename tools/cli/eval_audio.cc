@@ -159,9 +159,9 @@ class Evaluator {
     std::size_t part;
     std::size_t whole;
     double value() const {
-      return whole == 0 ? std::numeric_limits<double>::quiet_NaN()
-                        : static_cast<double>(part) /
-                              static_cast<double>(whole);
+      return whole == 0
+                 ? std::numeric_limits<double>::quiet_NaN()
+                 : static_cast<double>(part) / static_cast<double>(whole);
     }
   };
 
@@ -211,9 +211,8 @@ class Evaluator {
     nlohmann::ordered_json json;
     for (const auto& [name, share] : Figures()) {
       if (share.whole == 0) continue;
-      json[name] = {{"share", share.value()},
-                    {"count", share.part},
-                    {"n", share.whole}};
+      json[name] = {
+          {"share", share.value()}, {"count", share.part}, {"n", share.whole}};
     }
     json["mean of classes"] = MeanOfClasses();
     for (const Word& word : found_.words) {
@@ -233,10 +232,9 @@ class Evaluator {
   }
 
   void PrintText() const {
-    std::printf("%s on %s: %s clips\n\n", options_.model.c_str(),
-                options_.file.c_str(),
-                Grouped(Sum(&Word::clips, [](const Word&) { return true; }))
-                    .c_str());
+    std::printf(
+        "%s on %s: %s clips\n\n", options_.model.c_str(), options_.file.c_str(),
+        Grouped(Sum(&Word::clips, [](const Word&) { return true; })).c_str());
     for (const auto& [name, share] : Figures()) {
       if (share.whole == 0) continue;
       std::printf("  %-34s %s  (%s of %s)\n", name.c_str(),
@@ -255,9 +253,10 @@ class Evaluator {
                   Grouped(found_.empty).c_str());
     }
     if (found_.cut > 0) {
-      std::printf("\n  %s clips are longer than the model's window and were "
-                  "cut\n",
-                  Grouped(found_.cut).c_str());
+      std::printf(
+          "\n  %s clips are longer than the model's window and were "
+          "cut\n",
+          Grouped(found_.cut).c_str());
     }
   }
 

@@ -125,9 +125,9 @@ void DrawFeatures(const FeaturesOptions& options) {
       options.png.c_str(), Grouped(frames).c_str(), unsigned{audio.bins},
       Fixed(1000.0 * audio.hop_length / audio.sample_rate, 1).c_str());
   if (total > pcm.size()) {
-    std::printf("only the first %s s are drawn\n",
-                Fixed(static_cast<double>(pcm.size()) / audio.sample_rate, 1)
-                    .c_str());
+    std::printf(
+        "only the first %s s are drawn\n",
+        Fixed(static_cast<double>(pcm.size()) / audio.sample_rate, 1).c_str());
   }
 }
 

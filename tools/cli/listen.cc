@@ -42,8 +42,8 @@ class Listener {
         static_cast<Listener*>(context)->Print(look);
       };
     }
-    error.status = spotter_.Init(file_.bytes(), arena_.bytes(),
-                                 spotter_options, &error);
+    error.status =
+        spotter_.Init(file_.bytes(), arena_.bytes(), spotter_options, &error);
     if (error.status != Status::kOk) Refuse(options.model, error);
     labels_ = LabelsOf(spotter_.model());
     if (options.threshold) SetThresholds(*options.threshold);
@@ -64,9 +64,8 @@ class Listener {
     // Silence, so that a word at the very end is seen whole.
     Push(std::vector<std::int16_t>(spotter_.window()));
     if (options_.json) return;
-    std::printf("\n%s s heard, %s event%s",
-                Fixed(Seconds(heard), 1).c_str(), Grouped(events_).c_str(),
-                events_ == 1 ? "" : "s");
+    std::printf("\n%s s heard, %s event%s", Fixed(Seconds(heard), 1).c_str(),
+                Grouped(events_).c_str(), events_ == 1 ? "" : "s");
     if (busy_.count() > 0) {
       std::printf(", %s times faster than real time (%s kernels)",
                   Grouped(static_cast<std::uint64_t>(

@@ -54,8 +54,7 @@ void AddClassify(CLI::App* app, ClassifyOptions* options) {
 }
 
 void AddEval(CLI::App* app, EvalOptions* options) {
-  CLI::App* const command =
-      app->add_subcommand(
+  CLI::App* const command = app->add_subcommand(
       "eval", "Measure a model on labelled messages or sound files");
   AddModel(command, &options->model);
   command
@@ -119,9 +118,10 @@ void AddListen(CLI::App* app, ListenOptions* options) {
                    "standard input (the default)")
       ->type_name("");
   command->add_flag("--json", options->json, "Print one JSON object an event");
-  command->add_flag("--looks", options->looks,
-                    "Print every look as JSON as well: its samples, logits, smoothed "
-                    "scores");
+  command->add_flag(
+      "--looks", options->looks,
+      "Print every look as JSON as well: its samples, logits, smoothed "
+      "scores");
   command
       ->add_option("--threshold", options->threshold,
                    "Score that a keyword must reach, 0 to 1 (default: the "

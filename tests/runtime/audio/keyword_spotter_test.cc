@@ -67,10 +67,9 @@ struct LoadedSpotter {
     for (std::size_t at = 0; at < pcm.size(); at += chunk) {
       const std::size_t left = pcm.size() - at;
       // A copy of its own, so that a sanitizer sees the first sample beyond.
-      const Samples part(
-          pcm.begin() + static_cast<std::ptrdiff_t>(at),
-          pcm.begin() + static_cast<std::ptrdiff_t>(
-                            at + (left < chunk ? left : chunk)));
+      const Samples part(pcm.begin() + static_cast<std::ptrdiff_t>(at),
+                         pcm.begin() + static_cast<std::ptrdiff_t>(
+                                           at + (left < chunk ? left : chunk)));
       REQUIRE(spotter.Push({part.data(), part.size()}) == Status::kOk);
     }
   }
@@ -140,9 +139,8 @@ TEST_CASE("spotter: a look sees what a classifier of the clip sees") {
       Classification result;
       const auto start = static_cast<std::size_t>(loaded.found.starts[i]);
       REQUIRE(start == i * loaded.spotter.hop());
-      REQUIRE(classifier.Classify(
-                  {pcm.data() + start, loaded.spotter.window()}, &result) ==
-              Status::kOk);
+      REQUIRE(classifier.Classify({pcm.data() + start, loaded.spotter.window()},
+                                  &result) == Status::kOk);
       const std::vector<std::int64_t> logits(result.logits.begin(),
                                              result.logits.end());
       const auto from = loaded.found.logits.begin() +

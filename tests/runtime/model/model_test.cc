@@ -215,7 +215,8 @@ void CheckModel(const Model& model, ModelFile* file,
     CHECK(mel.fft_length == 32);
     CHECK(mel.bins == model.shape().audio.bins);
     CheckData(file, "audio.window", mel.window, 40);
-    CheckData(file, "audio.mel_filters", mel.filters, std::size_t{mel.bins} * 4);
+    CheckData(file, "audio.mel_filters", mel.filters,
+              std::size_t{mel.bins} * 4);
     CheckData(file, "audio.mel_weights", mel.weights,
               file->tensor("audio.mel_weights").data.size());
   }
@@ -815,8 +816,7 @@ TEST_CASE("every tensor has one type and one shape") {
           std::swap(tensor.dims[0], tensor.dims[1]);
           CHECK(Result(damaged) == bad);
         }
-        tensor.dims = {tensor.data.size() /
-                       testing::ElementBytes(tensor.type)};
+        tensor.dims = {tensor.data.size() / testing::ElementBytes(tensor.type)};
         CHECK(Result(damaged) == bad);
       }
     }
