@@ -2,7 +2,9 @@
 //
 // Head by head: keys become panels (as weights of a matrix product, see
 // matmul_hwy-inl.h), values are interleaved in quads of tokens, then groups of
-// four query rows run scores, softmax and context.
+// four query rows run scores, softmax and context. Weights of a group of tokens
+// stay in the order that packing them to bytes gives (GroupOrder); values are
+// interleaved in the same order.
 //
 // Scores: with VNNI or SDOT by bytes (x86: queries + 128, corrected by -128
 // sum(k)); otherwise by pairs of 16-bit numbers, because nothing bounds pairs
@@ -18,7 +20,6 @@
 #include "ops/attention/attention.h"
 #include "ops/backend_memory.h"
 #include "ops/base/fixed_point.h"
-#include "ops/pooling/pooling_hwy-inl.h"
 #include "ops/simd/product-inl.h"
 #include "ops/softmax/softmax_hwy-inl.h"
 
@@ -40,8 +41,9 @@ constexpr std::size_t kKeysPerStep = 4 / sizeof(KeyElement);
 // Where things lie in the scratch; every part is aligned to
 // kPackAlignment.
 struct AttentionLayout {
-  std::size_t panel;   // columns of a panel: two vectors
-  std::size_t tokens;  // rounded up to panels
+  std::size_t panel;    // columns of a panel: two vectors
+  std::size_t tokens;   // rounded up to panels
+  std::size_t grouped;  // rounded down to groups of GroupOrder
   std::size_t token_quads;
   std::size_t steps;  // of a score: ceil(d_head / kKeysPerStep)
   std::size_t width;  // d_head rounded up to vectors
@@ -50,6 +52,7 @@ struct AttentionLayout {
   AttentionLayout(std::size_t n, std::size_t d_head)
       : panel(2 * hn::Lanes(D32())),
         tokens(RoundUpTo(n, panel)),
+        grouped(n / GroupTokens() * GroupTokens()),
         token_quads((n + 3) / 4),
         steps((d_head + kKeysPerStep - 1) / kKeysPerStep),
         width(RoundUpTo(d_head, hn::Lanes(D32()))) {
@@ -96,24 +99,61 @@ HWY_INLINE void WidenHead(const std::int8_t* head, std::size_t d_head,
 #endif
 }
 
+// Stands for the rows of tokens that only pad.
+alignas(64) constexpr std::int8_t kNoToken[512] = {};
+
+// Four steps of a key: 16 bytes of KeyElement. The last ones may lack some of
+// their elements, which are zero then.
+HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> LoadFourSteps(
+    const std::int8_t* from, std::size_t left) {
+  const hn::Full128<KeyElement> d;
+  const hn::Rebind<std::int8_t, decltype(d)> d8;
+  const auto bytes =
+      left >= hn::Lanes(d8) ? hn::LoadU(d8, from) : hn::LoadN(d8, from, left);
+#if ATTO_X86_WITHOUT_VNNI
+  return hn::BitCast(hn::Full128<std::int32_t>(), hn::PromoteTo(d, bytes));
+#else
+  return hn::BitCast(hn::Full128<std::int32_t>(), bytes);
+#endif
+}
+
 // Columns `first`.. of k [n, d] -> panels [tokens / panel][steps][panel][4 B].
 HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
                          std::size_t d_head, const AttentionLayout& layout,
                          std::uint8_t* base) {
+  const hn::Full128<std::int32_t> d32;
+  const hn::Full128<std::int64_t> d64;
   std::uint8_t* const keys = base + layout.keys;
   const std::size_t step_bytes = 4 * layout.panel;
   const std::size_t panel_bytes = layout.steps * step_bytes;
-  HWY_ALIGN std::uint8_t row[512 * sizeof(KeyElement)];
-  for (std::size_t j = 0; j < layout.tokens; ++j) {
-    if (j < k.rows()) {
-      WidenHead(k.row(j) + first, d_head, 0, layout, row);
-    } else {
-      std::memset(row, 0, 4 * layout.steps);
+  for (std::size_t j = 0; j < layout.tokens; j += 4) {
+    const std::int8_t* rows[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      rows[i] = j + i < k.rows() ? k.row(j + i) + first : kNoToken;
     }
-    std::uint8_t* to =
+    std::uint8_t* const to =
         keys + j / layout.panel * panel_bytes + j % layout.panel * 4;
-    for (std::size_t s = 0; s < layout.steps; ++s, to += step_bytes) {
-      std::memcpy(to, row + 4 * s, 4);
+    for (std::size_t s = 0; s < layout.steps; s += 4) {
+      const std::size_t c = s * kKeysPerStep;
+      const auto r0 = LoadFourSteps(rows[0] + c, d_head - c);
+      const auto r1 = LoadFourSteps(rows[1] + c, d_head - c);
+      const auto r2 = LoadFourSteps(rows[2] + c, d_head - c);
+      const auto r3 = LoadFourSteps(rows[3] + c, d_head - c);
+      const auto lo01 = hn::BitCast(d64, hn::InterleaveLower(d32, r0, r1));
+      const auto hi01 = hn::BitCast(d64, hn::InterleaveUpper(d32, r0, r1));
+      const auto lo23 = hn::BitCast(d64, hn::InterleaveLower(d32, r2, r3));
+      const auto hi23 = hn::BitCast(d64, hn::InterleaveUpper(d32, r2, r3));
+      const auto store = [&](std::size_t step, hn::Vec<decltype(d64)> four_keys)
+                             ATTO_INLINE_LAMBDA {
+                               if (s + step >= layout.steps) return;
+                               hn::Store(four_keys, d64,
+                                         reinterpret_cast<std::int64_t*>(
+                                             to + (s + step) * step_bytes));
+                             };
+      store(0, hn::InterleaveLower(d64, lo01, lo23));
+      store(1, hn::InterleaveUpper(d64, lo01, lo23));
+      store(2, hn::InterleaveLower(d64, hi01, hi23));
+      store(3, hn::InterleaveUpper(d64, hi01, hi23));
     }
   }
   // The scores start from what the bias of the queries adds to them; keys that
@@ -136,19 +176,26 @@ HWY_INLINE void PackKeys(MatrixView<const std::int8_t> k, std::size_t first,
   for (std::size_t j = k.rows(); j < layout.tokens; ++j) sums[j] = -(1 << 30);
 }
 
-// Columns `first`.. of v [n, d] -> [token_quads][width][4 tokens].
+// Columns `first`.. of v [n, d] -> [token_quads][width][4 tokens], tokens in
+// the order of the weights.
 HWY_INLINE void PackValues(MatrixView<const std::int8_t> v, std::size_t first,
                            std::size_t d_head, const AttentionLayout& layout,
                            std::uint8_t* base) {
   const hn::Full128<std::int8_t> d8;
   const hn::Full128<std::int16_t> d16;
-  HWY_ALIGN static constexpr std::int8_t kNoToken[512] = {};
+  HWY_ALIGN std::int8_t order[4 * 16];
+  GroupOrder(order);
+  const std::size_t group = GroupTokens();
   for (std::size_t q = 0; q < layout.token_quads; ++q) {
     auto* const to = reinterpret_cast<std::int8_t*>(base + layout.values) +
                      q * layout.width * 4;
     const std::int8_t* rows[4];
     for (std::size_t i = 0; i < 4; ++i) {
-      rows[i] = 4 * q + i < v.rows() ? v.row(4 * q + i) + first : kNoToken;
+      std::size_t token = 4 * q + i;
+      if (token < layout.grouped) {
+        token += static_cast<std::size_t>(order[token % group]) - token % group;
+      }
+      rows[i] = token < v.rows() ? v.row(token) + first : kNoToken;
     }
     std::size_t c = 0;
     for (; c + 16 <= d_head; c += 16) {
@@ -174,6 +221,24 @@ HWY_INLINE void PackValues(MatrixView<const std::int8_t> v, std::size_t first,
   }
 }
 
+// What turns sums of weighted values into their mean: weighted_mean8 of the
+// definition with k = 16 - bitlen(sum), which is 0..9 here:
+// ((a << k) + 2^8) >> 9 = (a + half) >> right.
+struct RowMean {
+  std::int32_t half;  // 2^(8 - k), or 0 for k = 9
+  int right;          // 9 - k
+  std::int16_t inverse;
+
+  RowMean() = default;
+  explicit RowMean(std::int32_t sum) {
+    const MeanReciprocal reciprocal =
+        MakeMeanReciprocal(static_cast<std::uint32_t>(sum));
+    right = 9 - static_cast<int>(reciprocal.left_shift);
+    half = (1 << right) >> 1;
+    inverse = static_cast<std::int16_t>(reciprocal.inverse);
+  }
+};
+
 // Sums of values [token_quads][width][4] weighted by kRows rows of weights, for
 // two vectors of columns, or for one when there are no more.
 template <std::size_t kRows, bool kTwo, class Sink>
@@ -185,10 +250,11 @@ HWY_INLINE void Context(const AttentionLayout& layout,
   V32 a00 = zero, a01 = zero, a10 = zero, a11 = zero;
   V32 a20 = zero, a21 = zero, a30 = zero, a31 = zero;
   const auto row_step = [](V32& acc0, V32& acc1, const std::int8_t* e, V8 v0,
-                           V8 v1) HWY_ATTR {
+                           V8 v1) ATTO_INLINE_LAMBDA {
     const VLeft quad = BroadcastQuad(e);
     acc0 = DotQuad(acc0, quad, v0);
     if constexpr (kTwo) acc1 = DotQuad(acc1, quad, v1);
+    KeepOrder(acc0, acc1);
   };
   const std::int8_t* const e1 = weights + (kRows > 1 ? layout.tokens : 0);
   const std::int8_t* const e2 = e1 + (kRows > 2 ? layout.tokens : 0);
@@ -232,7 +298,7 @@ HWY_INLINE void AttendRows(const Attention& attention,
             j * layout.steps * 4,
         layout.steps, {}, hn::Load(d32, sums + j),
         hn::Load(d32, sums + j + lanes),
-        [&](std::size_t row, V32 acc0, V32 acc1) HWY_ATTR {
+        [&](std::size_t row, V32 acc0, V32 acc1) ATTO_INLINE_LAMBDA {
           V32& high = row == 0
                           ? high0
                           : (row == 1 ? high1 : (row == 2 ? high2 : high3));
@@ -242,33 +308,60 @@ HWY_INLINE void AttendRows(const Attention& attention,
           hn::Store(acc1, d32, to + lanes);
         });
   }
-  MeanReciprocal reciprocals[kRows];
-  const auto softmax = [&](std::size_t row, V32 high) HWY_ATTR {
-    const std::int32_t sum =
-        SoftmaxRow(attention.softmax, scores + row * layout.tokens, tokens,
-                   high, weights + row * layout.tokens);
-    reciprocals[row] = MakeMeanReciprocal(static_cast<std::uint32_t>(sum));
-  };
-  softmax(0, high0);
-  if constexpr (kRows > 1) softmax(1, high1);
+  std::int32_t weight_sums[kRows];
+  SoftmaxRows<(kRows > 1 ? 2 : 1)>(attention.softmax, scores, layout.tokens,
+                                   layout.grouped, tokens, high0, high1,
+                                   weights, weight_sums);
   if constexpr (kRows > 2) {
-    softmax(2, high2);
-    softmax(3, high3);
+    SoftmaxRows<2>(attention.softmax, scores + 2 * layout.tokens, layout.tokens,
+                   layout.grouped, tokens, high2, high3,
+                   weights + 2 * layout.tokens, weight_sums + 2);
   }
+  RowMean means[kRows];
+  for (std::size_t i = 0; i < kRows; ++i) means[i] = RowMean(weight_sums[i]);
   for (std::size_t c = 0; c < attention.d_head; c += layout.panel) {
     const std::size_t left = attention.d_head - c;
     const std::size_t count = left < layout.panel ? left : layout.panel;
     const std::int8_t* const values =
         reinterpret_cast<const std::int8_t*>(base + layout.values) + 4 * c;
-    const auto finish = [&](std::size_t row, V32 lo, V32 hi) HWY_ATTR {
-      StoreSome8(WeightedMean16(lo, hi, reciprocals[row], 6),
-                 y.row(row) + first + c, count);
+    const auto finish = [&](std::size_t row, V32 lo,
+                            V32 hi) ATTO_INLINE_LAMBDA {
+      const RowMean& mean = means[row];
+      const V32 half = hn::Set(d32, mean.half);
+      const V16 scaled = hn::OrderedDemote2To(
+          D16(), hn::ShiftRightSame(hn::Add(lo, half), mean.right),
+          hn::ShiftRightSame(hn::Add(hi, half), mean.right));
+      // A mean of values within 127 stays there: |u| <= 127 * 64 + 1, so that
+      // nothing saturates and nothing needs a clamp.
+      const V16 u = hn::MulFixedPoint15(scaled, hn::Set(D16(), mean.inverse));
+      const V16 mean8 =
+          hn::ShiftRight<6>(hn::Add(u, hn::Set(D16(), std::int16_t{32})));
+      StoreSome8(mean8, y.row(row) + first + c, count);
     };
     if (count > lanes) {
       Context<kRows, true>(layout, weights, values, finish);
     } else {
       Context<kRows, false>(layout, weights, values, finish);
     }
+  }
+}
+
+// Weights of kRows rows of a head, in natural order, into the tap.
+template <std::size_t kRows>
+HWY_INLINE void TapRows(const AttentionLayout& layout, std::size_t tokens,
+                        const std::int8_t* weights, std::size_t tap_stride,
+                        std::int8_t* tap) {
+  HWY_ALIGN std::int8_t order[4 * 16];
+  GroupOrder(order);
+  const std::size_t group = GroupTokens();
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const std::int8_t* const from = weights + i * layout.tokens;
+    std::int8_t* const to = tap + i * tap_stride;
+    for (std::size_t j = 0; j < layout.grouped; ++j) {
+      to[j - j % group + static_cast<std::size_t>(order[j % group])] = from[j];
+    }
+    std::memcpy(to + layout.grouped, from + layout.grouped,
+                tokens - layout.grouped);
   }
 }
 
@@ -294,10 +387,11 @@ inline void AttentionS8(const Attention& attention,
       AttendRows<kRows>(attention, layout, tokens, base,
                         y.row_range(row, kRows), first);
       if (tap == nullptr) return;
-      for (std::size_t i = 0; i < kRows; ++i) {
-        std::memcpy(tap + ((row + i) * attention.heads + head) * tokens,
-                    base + layout.weights + i * layout.tokens, tokens);
-      }
+      TapRows<kRows>(
+          layout, tokens,
+          reinterpret_cast<const std::int8_t*>(base + layout.weights),
+          attention.heads * tokens,
+          tap + (row * attention.heads + head) * tokens);
     });
   }
 }

@@ -47,9 +47,13 @@ constexpr std::int8_t Quantise8(std::int32_t u, unsigned shift) noexcept {
 
 // Number of significant bits; 0 for 0.
 constexpr unsigned BitLength(std::uint32_t x) noexcept {
+#if defined(__GNUC__)
+  return x == 0 ? 0 : 32U - static_cast<unsigned>(__builtin_clz(x));
+#else
   unsigned bits = 0;
   for (; x != 0; x >>= 1) ++bits;
   return bits;
+#endif
 }
 
 // floor(sqrt(x)), bit by bit: 16 steps of compare and subtract, no division.

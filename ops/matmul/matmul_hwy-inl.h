@@ -163,14 +163,7 @@ struct StoreS8 {
   MatrixView<std::int8_t> y;
   HWY_INLINE void operator()(V16 u, std::size_t row, std::size_t channel,
                              std::size_t count) const {
-    const hn::Rebind<std::int8_t, D16> d8;
-    const auto v = hn::DemoteTo(d8, hn::Max(u, hn::Set(D16(), -127)));
-    std::int8_t* const to = y.row(row) + channel;
-    if (HWY_LIKELY(count == hn::Lanes(D16()))) {
-      hn::StoreU(v, d8, to);
-    } else {
-      hn::StoreN(v, d8, to, count);
-    }
+    StoreSome8(hn::Max(u, hn::Set(D16(), -127)), y.row(row) + channel, count);
   }
 };
 
@@ -297,7 +290,7 @@ HWY_INLINE void Matmul(const Linear& linear, MatrixView<const std::int8_t> x,
         RowsTimesPanel<decltype(group)::value, QuadStep>(
             LeftRows{scratch + r * stride, stride}, panel.weights, layout.quads,
             splits, bias0, bias1,
-            [&](std::size_t i, V32 acc0, V32 acc1) HWY_ATTR {
+            [&](std::size_t i, V32 acc0, V32 acc1) ATTO_INLINE_LAMBDA {
               Finish(acc0, acc1, linear.shift, multiplier, store, first + r + i,
                      channel, count);
             });

@@ -58,23 +58,28 @@ HWY_INLINE void RowsTimesPanel(LeftRows left, const std::int8_t* right,
   const std::uint8_t* const x1 = x0 + (kRows > 1 ? left.stride : 0);
   const std::uint8_t* const x2 = x1 + (kRows > 2 ? left.stride : 0);
   const std::uint8_t* const x3 = x2 + (kRows > 2 ? left.stride : 0);
-  const auto one_step = [&](std::size_t k) HWY_ATTR {
+  const auto one_step = [&](std::size_t k) ATTO_INLINE_LAMBDA {
     const V8 w0 = hn::Load(D8(), right);
     const V8 w1 = hn::Load(D8(), right + vector);
     right += 2 * vector;
     a00 = step(a00, x0 + k, w0);
     a01 = step(a01, x0 + k, w1);
+    KeepOrder(a00, a01);
     if constexpr (kRows > 1) {
       a10 = step(a10, x1 + k, w0);
       a11 = step(a11, x1 + k, w1);
+      KeepOrder(a10, a11);
     }
     if constexpr (kRows > 2) {
       a20 = step(a20, x2 + k, w0);
       a21 = step(a21, x2 + k, w1);
+      KeepOrder(a20, a21);
       a30 = step(a30, x3 + k, w0);
       a31 = step(a31, x3 + k, w1);
+      KeepOrder(a30, a31);
     }
   };
+  HWY_UNROLL(2)
   for (std::size_t k = 0; k < 4 * steps; k += 4) one_step(k);
   for (const std::uint16_t k : again) one_step(4U * k);
   sink(0, a00, a01);

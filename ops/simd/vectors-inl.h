@@ -31,6 +31,14 @@ using V32 = hn::Vec<D32>;
 using V16 = hn::Vec<D16>;
 using V8 = hn::Vec<D8>;
 
+// Attributes of a lambda that belongs into the loop that calls it: a call would
+// spill every register of the loop.
+#if HWY_COMPILER_MSVC
+#define ATTO_INLINE_LAMBDA HWY_ATTR
+#else
+#define ATTO_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
+#endif
+
 #define ATTO_X86_WITHOUT_VNNI (HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3_DL)
 
 // The left operand of a dot product of four bytes: unsigned on x86.
@@ -62,15 +70,51 @@ HWY_INLINE VLeft BroadcastQuad(const void* quad) {
   return hn::BitCast(DLeft(), hn::Set(DU32(), bits));
 }
 
-// sat16(u + 2^(shift-1)) >> shift, clamped to [-127, 127], still 16 bits wide.
+// sat16(u + 2^(shift-1)) >> shift, still 16 bits wide and at least -127: saved
+// with Store8, which saturates, it is quantise8(u, shift).
 HWY_INLINE V16 Quantise16(V16 u, int shift) {
   const V16 half = hn::Set(D16(), static_cast<std::int16_t>((1 << shift) >> 1));
   const V16 y = hn::ShiftRightSame(hn::SaturatedAdd(u, half), shift);
-  return hn::Clamp(y, hn::Set(D16(), -127), hn::Set(D16(), 127));
+  return hn::Max(y, hn::Set(D16(), -127));
+}
+
+// Highway's own reductions of AVX2 cross the halves by a permutation, which
+// takes two operations more than splitting the vector once.
+#if HWY_TARGET == HWY_AVX2
+HWY_INLINE std::int32_t SumOf32(V32 v) {
+  const hn::Half<D32> half;
+  return hn::ReduceSum(half,
+                       hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+}
+#else
+HWY_INLINE std::int32_t SumOf32(V32 v) { return hn::ReduceSum(D32(), v); }
+#endif
+
+// Tells the compiler to finish both sums here, in registers. Without it GCC
+// interleaves the rows of a register block until it must spill sums to memory.
+HWY_INLINE void KeepOrder(V32& sum0, V32& sum1) {
+#if HWY_ARCH_X86
+  asm volatile("" : "+v"(sum0.raw), "+v"(sum1.raw));
+#else
+  (void)sum0;
+  (void)sum1;
+#endif
+}
+
+// y saturated to 8 bits. AVX2 packs two halves, which spares the permutation
+// across halves (two operations) that packing one vector needs.
+HWY_INLINE hn::Vec<DHalf8> Narrow8(V16 y) {
+#if HWY_TARGET == HWY_AVX2
+  const hn::Half<D16> half;
+  return hn::OrderedDemote2To(DHalf8(), hn::LowerHalf(half, y),
+                              hn::UpperHalf(half, y));
+#else
+  return hn::DemoteTo(DHalf8(), y);
+#endif
 }
 
 HWY_INLINE void Store8(V16 y, std::int8_t* to) {
-  hn::StoreU(hn::DemoteTo(DHalf8(), y), DHalf8(), to);
+  hn::StoreU(Narrow8(y), DHalf8(), to);
 }
 
 HWY_INLINE V16 Load8(const std::int8_t* from) {
