@@ -39,6 +39,7 @@ function(atto_test_environment name)
              ATTO_SANITIZE=${ATTO_SANITIZE}
              ATTO_NM=${CMAKE_NM}
              ATTO_READELF=${CMAKE_READELF}
+             ATTO_OBJDUMP=${CMAKE_OBJDUMP}
              PYTHONPATH=${PROJECT_SOURCE_DIR}
              PYTHONDONTWRITEBYTECODE=1
              ${ARGN})
