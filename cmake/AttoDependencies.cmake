@@ -66,3 +66,19 @@ macro(atto_need_benchmark)
     benchmark 1.6 https://github.com/google/benchmark/archive/refs/tags/v1.8.3.tar.gz
     6bc180a57d23d4d9515519f92b0c83d61b05b5bab188961f36ac7b06b0d9e9ce)
 endmacro()
+
+# Highway from its release, for a build that asks for SIMD where the system has
+# none: static, and without its tests, examples and extras.
+macro(atto_fetch_highway)
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW) # what is set here are its options
+  set(HWY_ENABLE_CONTRIB OFF)
+  set(HWY_ENABLE_EXAMPLES OFF)
+  set(HWY_ENABLE_TESTS OFF)
+  set(HWY_FORCE_STATIC_LIBS ON)
+  atto_dependency(
+    hwy 1.2 https://github.com/google/highway/archive/refs/tags/1.2.0.tar.gz
+    7e0be78b8318e8bdbf6fa545d2ecb4c90f947df03f7aadc42c1967f019e63343)
+  if(TARGET hwy AND NOT TARGET hwy::hwy)
+    add_library(hwy::hwy ALIAS hwy)
+  endif()
+endmacro()
