@@ -15,6 +15,7 @@
 #include "bench/peak.h"
 #include "bench/revision.h"
 #include "bench/support/clock.h"
+#include "bench/support/linear.h"
 #include "bench/support/memory.h"
 #include "runtime/encoder.h"
 #include "runtime/model/crc32.h"
@@ -46,8 +47,6 @@ struct Figures {
   std::uint64_t multiply_adds = 0;  // of all matrix products
   std::string logits_crc32;         // of integer models, whose logits are exact
   std::vector<OpTime> ops;          // of integer models
-  // Of the attention op: what softmax alone takes over rows of that length.
-  double softmax_in_attention = 0;
 
   double gmacs() const {
     return static_cast<double>(multiply_adds) / latency.min;
@@ -275,24 +274,89 @@ std::uint32_t LogitsCrc32(Span<const std::int16_t> logits) {
   return Crc32(Span<const std::uint8_t>(bytes.data(), bytes.size()));
 }
 
-// Nanoseconds of the softmax of all rows of the attention calls in `ops`, with
-// scores that reach over the range where weights differ.
-double SoftmaxNanoseconds(const Backend& backend, const Model& model,
-                          const std::vector<OpTime>& ops) {
-  double total = 0;
-  for (const OpTime& op : ops) {
-    if (std::strcmp(op.op, "attention_s8") != 0) continue;
-    const std::size_t keys = op.in;
-    const PageArray<std::int32_t> scores(keys);
-    const PageArray<std::int8_t> weights(keys);
-    Noise().Fill(scores.span(), 10000);
-    const SoftmaxParams& params = model.blocks()[0].attention.softmax;
-    const Latency latency = Measure(0.02, 20000, [&] {
-      backend.softmax_s8(params, scores.span(), weights.data());
-    });
-    total += latency.min * static_cast<double>(op.calls * op.rows * op.out);
+// Nanoseconds that remain of a call when there is nothing left to multiply:
+// run(size) takes a size + b, and b is wanted. Both sizes take turns.
+template <typename Body>
+double Intercept(std::size_t size, const Body& run) {
+  double once = 1e300;
+  double twice = 1e300;
+  for (int turn = 0; turn < 10; ++turn) {
+    once = std::min(once, run(size));
+    twice = std::min(twice, run(2 * size));
   }
-  return total;
+  return std::max(0.0, 2 * once - twice);
+}
+
+// The fastest of some milliseconds of calls.
+template <typename Body>
+double Fastest(const Body& body) {
+  return Measure(0.002, 20000, body).min;
+}
+
+// Of a matrix product, by the number of inputs: requantisation, storing, and
+// starting the sums.
+double BesidesMatmul(const Backend& backend, const OpTime& op) {
+  const std::size_t in =
+      2 * op.in <= Linear::kMaxIn ? op.in : std::size_t{Linear::kMaxIn} / 2;
+  const PageArray<std::int8_t> x(op.rows * 2 * in);
+  const PageArray<std::int8_t> y(op.rows * op.out);
+  const PageArray<std::int16_t> r(op.rows * op.out);
+  Noise().Fill(x.span(), 127);
+  const std::string name = op.op;
+  return Intercept(in, [&](std::size_t size) {
+    const RandomLinear layer(size, op.out, Pairs::kBounded, backend);
+    const MatrixView<const std::int8_t> rows = x.matrix(op.rows, size);
+    return Fastest([&] {
+      if (name == "matmul_s8") {
+        backend.matmul_s8(layer.linear(), rows, y.matrix(op.rows, op.out));
+      } else if (name == "matmul_s16") {
+        backend.matmul_s16(layer.linear(), rows, r.matrix(op.rows, op.out));
+      } else {
+        backend.matmul_add_s16(layer.linear(), rows, r.matrix(op.rows, op.out));
+      }
+    });
+  });
+}
+
+// Of attention, by the width of a head: softmax, and starting the sums.
+double BesidesAttention(const Backend& backend, const Model& model,
+                        const OpTime& op) {
+  Attention attention = model.blocks()[0].attention;
+  const std::size_t d_head =
+      attention.d_head <= 256 ? attention.d_head : std::size_t{256};
+  const std::size_t most = 2 * d_head * attention.heads;
+  const PageArray<std::int8_t> q(op.rows * most), k(op.in * most),
+      v(op.in * most), y(op.rows * most);
+  Noise noise;
+  noise.Fill(q.span(), 127);
+  noise.Fill(k.span(), 127);
+  noise.Fill(v.span(), 127);
+  const PageArray<std::uint8_t> scratch(
+      AttentionScratchBytes(backend.memory, op.in, 2 * d_head));
+  return Intercept(d_head, [&](std::size_t size) {
+    attention.d_head = static_cast<std::uint16_t>(size);
+    const std::size_t d = size * attention.heads;
+    return Fastest([&] {
+      backend.attention_s8(attention, q.matrix(op.rows, d), k.matrix(op.in, d),
+                           v.matrix(op.in, d), y.matrix(op.rows, d),
+                           scratch.data(), nullptr);
+    });
+  });
+}
+
+// What each op does besides multiplying matrices; all of it where it multiplies
+// none.
+void FindBesides(const Backend& backend, const Model& model,
+                 std::vector<OpTime>* ops) {
+  for (OpTime& op : *ops) {
+    op.besides_products = op.nanoseconds;
+    if (op.multiply_adds == 0) continue;
+    const double call = std::strcmp(op.op, "attention_s8") == 0
+                            ? BesidesAttention(backend, model, op)
+                            : BesidesMatmul(backend, op);
+    op.besides_products =
+        std::min(op.nanoseconds, call * static_cast<double>(op.calls));
+  }
 }
 
 // The shares of the ops, into `figures`.
@@ -306,8 +370,7 @@ void Profile(Subject<IntegerKind>* subject, const Backend& backend,
   });
   subject->Use(backend);
   figures->ops = profile.Result();
-  figures->softmax_in_attention =
-      SoftmaxNanoseconds(backend, subject->model(), figures->ops);
+  FindBesides(backend, subject->model(), &figures->ops);
   report->clock_nanoseconds = profile.clock_nanoseconds();
 }
 
@@ -412,11 +475,9 @@ nlohmann::ordered_json ToJson(const Options& options, const Report& report,
                            {"calls", op.calls},
                            {"ns", op.nanoseconds},
                            {"share", op.nanoseconds / figures.latency.min},
+                           {"besides_products_ns", op.besides_products},
                            {"multiply_adds", op.multiply_adds},
                            {"bytes", op.bytes}});
-  }
-  if (!figures.ops.empty()) {
-    json["softmax_in_attention_ns"] = figures.softmax_in_attention;
   }
   if (report.front_end.frames_per_second > 0) {
     const FrontEnd& front_end = report.front_end;
@@ -434,33 +495,39 @@ nlohmann::ordered_json ToJson(const Options& options, const Report& report,
 }
 
 void PrintOps(const Figures& figures, double clock_nanoseconds) {
-  std::printf("  %-18s %-14s %6s %10s %7s %8s\n", "op", "shape", "calls", "us",
-              "share", "GMAC/s");
-  double products = 0;
-  double attention = 0;
-  double sum = 0;
-  for (const OpTime& op : figures.ops) {
-    std::printf("  %-18s %-14s %6llu %10.2f %6.1f%%", op.op, op.shape().c_str(),
-                static_cast<unsigned long long>(op.calls), op.nanoseconds / 1e3,
-                100 * op.nanoseconds / figures.latency.min);
-    sum += op.nanoseconds;
-    if (op.multiply_adds != 0) {
-      std::printf(" %8.1f",
-                  static_cast<double>(op.multiply_adds) / op.nanoseconds);
-      (op.op[0] == 'm' ? products : attention) += op.nanoseconds;
-    }
-    std::printf("\n");
-  }
+  std::printf("  %-18s %-14s %6s %10s %7s %8s %8s\n", "op", "shape", "calls",
+              "us", "share", "GMAC/s", "besides");
   const auto share = [&](double nanoseconds) {
     return 100 * nanoseconds / figures.latency.min;
   };
+  double sum = 0;
+  double in_products = 0;   // besides multiplying
+  double in_attention = 0;  // the same
+  double other = 0;
+  for (const OpTime& op : figures.ops) {
+    std::printf("  %-18s %-14s %6llu %10.2f %6.1f%%", op.op, op.shape().c_str(),
+                static_cast<unsigned long long>(op.calls), op.nanoseconds / 1e3,
+                share(op.nanoseconds));
+    sum += op.nanoseconds;
+    double* kind = &other;
+    if (op.multiply_adds != 0) {
+      std::printf(" %8.1f %7.1f%%",
+                  static_cast<double>(op.multiply_adds) / op.nanoseconds,
+                  share(op.besides_products));
+      kind = op.op[0] == 'm' ? &in_products : &in_attention;
+    }
+    *kind += op.besides_products;
+    std::printf("\n");
+  }
+  const double between = figures.latency.min - sum;
   std::printf(
-      "  matrix products %.1f%%, attention %.1f%% (softmax alone would take "
-      "%.1f%%), other ops %.1f%%, between ops %.1f%%\n"
-      "  (least time of each op; the clock's own %.0f ns a call removed)\n",
-      share(products), share(attention), share(figures.softmax_in_attention),
-      share(sum - products - attention), share(figures.latency.min - sum),
-      clock_nanoseconds);
+      "  not multiplying matrices: %.1f%% (requantisation %.1f%%, in attention "
+      "%.1f%%, other ops %.1f%%, between ops %.1f%%)\n"
+      "  (least time of each op; the clock's own %.0f ns a call removed. "
+      "besides: what is left of an op, extrapolated from twice the inputs, or "
+      "twice the width of a head, to none)\n",
+      share(in_products + in_attention + other + between), share(in_products),
+      share(in_attention), share(other), share(between), clock_nanoseconds);
 }
 
 void PrintFigures(const Figures& figures, double peak) {

@@ -23,6 +23,8 @@ struct OpTime {
   std::uint64_t multiply_adds = 0;  // of matrix products
   std::uint64_t bytes = 0;          // of operands and result, each once
   double nanoseconds = 0;  // least of all runs, the clock's own removed
+  // Of these, what is no multiplication of matrices; who measures it sets it.
+  double besides_products = 0;
 
   std::string shape() const;
 };
