@@ -280,17 +280,17 @@ template <typename Body>
 double Intercept(std::size_t size, const Body& run) {
   double once = 1e300;
   double twice = 1e300;
-  for (int turn = 0; turn < 10; ++turn) {
+  for (int turn = 0; turn < 20; ++turn) {
     once = std::min(once, run(size));
     twice = std::min(twice, run(2 * size));
   }
   return std::max(0.0, 2 * once - twice);
 }
 
-// The fastest of some milliseconds of calls.
+// The fastest of a millisecond of calls.
 template <typename Body>
 double Fastest(const Body& body) {
-  return Measure(0.002, 20000, body).min;
+  return Measure(0.001, 20000, body).min;
 }
 
 // Of a matrix product, by the number of inputs: requantisation, storing, and

@@ -278,6 +278,41 @@ HWY_INLINE void Context(const AttentionLayout& layout,
   }
 }
 
+// Scores of kRows queries, and vectors that hold the maximum of each row in
+// some lane. kSteps: see RowsTimesPanel.
+template <std::size_t kRows, std::size_t kSteps>
+HWY_INLINE void ScoreRows(const AttentionLayout& layout, std::uint8_t* base,
+                          V32& high0, V32& high1, V32& high2, V32& high3) {
+  const D32 d32;
+  const std::size_t lanes = hn::Lanes(d32);
+  // Copies, so that storing scores does not make the compiler load them again.
+  const std::size_t stride = layout.tokens;
+  const std::size_t panel = layout.panel;
+  const std::size_t steps = kSteps != 0 ? kSteps : layout.steps;
+  const LeftRows queries{base + layout.queries, steps * 4};
+  auto* scores = reinterpret_cast<std::int32_t*>(base + layout.scores);
+  const auto* keys = reinterpret_cast<const std::int8_t*>(base + layout.keys);
+  const auto* sums =
+      reinterpret_cast<const std::int32_t*>(base + layout.key_sums);
+  high0 = high1 = high2 = high3 = hn::Set(d32, -(1 << 30));
+  for (std::size_t j = 0; j < stride; j += panel) {
+    RowsTimesPanel<kRows, KeyStep, kSteps>(
+        queries, keys, steps, {}, hn::Load(d32, sums),
+        hn::Load(d32, sums + lanes),
+        [&](std::size_t row, V32 acc0, V32 acc1) ATTO_INLINE_LAMBDA {
+          V32& high = row == 0
+                          ? high0
+                          : (row == 1 ? high1 : (row == 2 ? high2 : high3));
+          high = hn::Max(high, hn::Max(acc0, acc1));
+          hn::Store(acc0, d32, scores + row * stride);
+          hn::Store(acc1, d32, scores + row * stride + lanes);
+        });
+    scores += panel;
+    keys += panel * steps * 4;
+    sums += panel;
+  }
+}
+
 template <std::size_t kRows>
 HWY_INLINE void AttendRows(const Attention& attention,
                            const AttentionLayout& layout, std::size_t tokens,
@@ -285,28 +320,16 @@ HWY_INLINE void AttendRows(const Attention& attention,
                            std::size_t first) {
   const D32 d32;
   const std::size_t lanes = hn::Lanes(d32);
-  auto* const scores = reinterpret_cast<std::int32_t*>(base + layout.scores);
+  const auto* const scores =
+      reinterpret_cast<const std::int32_t*>(base + layout.scores);
   auto* const weights = reinterpret_cast<std::int8_t*>(base + layout.weights);
-  const auto* const sums =
-      reinterpret_cast<const std::int32_t*>(base + layout.key_sums);
-  V32 high0 = hn::Set(d32, -(1 << 30));
-  V32 high1 = high0, high2 = high0, high3 = high0;
-  for (std::size_t j = 0; j < layout.tokens; j += layout.panel) {
-    RowsTimesPanel<kRows, KeyStep>(
-        LeftRows{base + layout.queries, layout.steps * 4},
-        reinterpret_cast<const std::int8_t*>(base + layout.keys) +
-            j * layout.steps * 4,
-        layout.steps, {}, hn::Load(d32, sums + j),
-        hn::Load(d32, sums + j + lanes),
-        [&](std::size_t row, V32 acc0, V32 acc1) ATTO_INLINE_LAMBDA {
-          V32& high = row == 0
-                          ? high0
-                          : (row == 1 ? high1 : (row == 2 ? high2 : high3));
-          high = hn::Max(high, hn::Max(acc0, acc1));
-          std::int32_t* const to = scores + row * layout.tokens + j;
-          hn::Store(acc0, d32, to);
-          hn::Store(acc1, d32, to + lanes);
-        });
+  V32 high0, high1, high2, high3;
+  // Heads of 16, the commonest.
+  constexpr std::size_t kSteps = 16 / kKeysPerStep;
+  if (layout.steps == kSteps) {
+    ScoreRows<kRows, kSteps>(layout, base, high0, high1, high2, high3);
+  } else {
+    ScoreRows<kRows, 0>(layout, base, high0, high1, high2, high3);
   }
   std::int32_t weight_sums[kRows];
   SoftmaxRows<(kRows > 1 ? 2 : 1)>(attention.softmax, scores, layout.tokens,

@@ -43,8 +43,9 @@ struct LeftRows {
 // right: [steps + again.size()][two vectors][4 bytes], aligned; `again` lists
 // the left steps that the rows behind the first `steps` belong to.
 // Accumulators are named one by one because vectors of unknown length (SVE)
-// cannot be elements of an array.
-template <std::size_t kRows, class Step, class Sink>
+// cannot be elements of an array. kSteps, if not 0, is `steps`, known to the
+// compiler: a short loop is unrolled whole.
+template <std::size_t kRows, class Step, std::size_t kSteps = 0, class Sink>
 HWY_INLINE void RowsTimesPanel(LeftRows left, const std::int8_t* right,
                                std::size_t steps,
                                Span<const std::uint16_t> again, V32 init0,
@@ -79,8 +80,13 @@ HWY_INLINE void RowsTimesPanel(LeftRows left, const std::int8_t* right,
       KeepOrder(a30, a31);
     }
   };
-  HWY_UNROLL(2)
-  for (std::size_t k = 0; k < 4 * steps; k += 4) one_step(k);
+  if constexpr (kSteps != 0) {
+    HWY_UNROLL(8)
+    for (std::size_t k = 0; k < 4 * kSteps; k += 4) one_step(k);
+  } else {
+    HWY_UNROLL(2)
+    for (std::size_t k = 0; k < 4 * steps; k += 4) one_step(k);
+  }
   for (const std::uint16_t k : again) one_step(4U * k);
   sink(0, a00, a01);
   if constexpr (kRows > 1) sink(1, a10, a11);
