@@ -44,6 +44,7 @@ HWY_INLINE void GeluByPolynomial(int fraction_bits, Span<std::int8_t> x) {
 // pshufb looks up 16 bytes by the low four bits of each byte, or gives zero
 // where the highest bit is set. SSE2 has no such instruction; other processors'
 // give zero beyond 16.
+#undef ATTO_GELU_BY_TABLE
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
 #define ATTO_GELU_BY_TABLE 1
 #else
