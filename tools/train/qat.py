@@ -105,12 +105,14 @@ class _Layout:
         batch = lengths.numel()
         self.lengths = lengths + 1 if with_class else lengths
         total = int(self.lengths.sum())
+        self.longest = int(self.lengths.max())
+        # Inputs of one length, as audio has them, need no padding: views do.
+        self.uniform = total == batch * self.longest
         self.owner = torch.repeat_interleave(
             torch.arange(batch, device=device), self.lengths
         )
         starts = torch.cumsum(self.lengths, 0) - self.lengths
         self.position = torch.arange(total, device=device) - starts[self.owner]
-        self.longest = int(self.lengths.max())
         self.slots = self.owner * self.longest + self.position
         self.batch = batch
         self.mask = (
@@ -123,12 +125,16 @@ class _Layout:
 
     def pad(self, x: Tensor) -> Tensor:
         """[T, d] -> [B, N, d], zeros where no token is."""
+        if self.uniform:
+            return x.view(self.batch, self.longest, x.shape[1])
         padded = x.new_zeros((self.batch * self.longest, x.shape[1]))
         padded = padded.index_copy(0, self.slots, x)
         return padded.view(self.batch, self.longest, x.shape[1])
 
     def pack(self, x: Tensor) -> Tensor:
         """[B, N, d] -> [T, d]."""
+        if self.uniform:
+            return x.reshape(-1, x.shape[2])
         return x.reshape(-1, x.shape[2]).index_select(0, self.slots)
 
     def insert_class(self, x: Tensor, row: Tensor) -> Tensor:
@@ -270,7 +276,8 @@ class FloatEncoder(nn.Module):
             return padded.view(*padded.shape[:2], heads, -1).transpose(1, 2)
 
         scores = split(q) @ split(k).transpose(-1, -2) / math.sqrt(q.shape[1] // heads)
-        scores = scores.masked_fill(~layout.mask[:, None, None, :], -math.inf)
+        if not layout.uniform:
+            scores = scores.masked_fill(~layout.mask[:, None, None, :], -math.inf)
         context = (scores.softmax(-1) @ split(v)).transpose(1, 2)
         return layout.pack(context.reshape(layout.batch, layout.longest, -1))
 

@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from tools.reference.model import Model
 from tools.train.augment import obfuscate
+from tools.train.averaging import Average
 from tools.train.dataset import Inputs, TextParams, Tokens, batches
 from tools.train.qat import EncoderConfig, FloatEncoder, QuantEncoder
 from tools.train.teacher import Lessons
@@ -81,28 +82,6 @@ class _Example:
     obfuscated: float  # chance of another variant
     label: int  # -1: composed
     teacher: np.ndarray | None  # probabilities [c]
-
-
-class _Average:
-    """Exponential average of a network's parameters."""
-
-    def __init__(self, network: torch.nn.Module, decay: float) -> None:
-        self._decay, self._steps = decay, 0
-        self._parameters = list(network.parameters())
-        self._mean = [p.detach().clone() for p in self._parameters]
-
-    @torch.no_grad()
-    def update(self) -> None:
-        self._steps += 1
-        decay = min(self._decay, (1 + self._steps) / (10 + self._steps))
-        for mean, parameter in zip(self._mean, self._parameters):
-            mean.mul_(decay).add_(parameter, alpha=1 - decay)
-
-    @torch.no_grad()
-    def take(self) -> None:
-        """Puts the averages into the network."""
-        for mean, parameter in zip(self._mean, self._parameters):
-            parameter.copy_(mean)
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
@@ -219,7 +198,7 @@ def train_encoder(
         [{"params": [network.table], "weight_decay": 0.0}, {"params": others}],
         weight_decay=recipe.weight_decay,
     )
-    average = _Average(network, recipe.average_decay)
+    average = Average(network, recipe.average_decay)
     steps_an_epoch = math.ceil((len(real) + per_epoch) / recipe.batch_size)
     total = recipe.epochs * steps_an_epoch
     bar = tqdm(

@@ -28,11 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tools.reference.encoder import Encoder  # noqa: E402
 from tools.reference.model import Model  # noqa: E402
-from tools.train.arguments import (  # noqa: E402
-    add_recipe_arguments,
-    positive_count,
-    recipe_of,
-)
+from tools.train.argument_types import positive_count  # noqa: E402
+from tools.train.arguments import add_recipe_arguments, recipe_of  # noqa: E402
 from tools.train.dataset import Inputs  # noqa: E402
 from tools.train.metrics import binary_metrics  # noqa: E402
 from tools.train.qat import FloatEncoder, QuantEncoder  # noqa: E402
