@@ -221,7 +221,7 @@ class Command(unittest.TestCase):
     def test_train_and_resume(self) -> None:
         whole = self.run_command("whole")
         self.assertEqual(whole.returncode, 0, whole.stderr)
-        self.assertIn("the exported integers give the logits of training", whole.stdout)
+        self.assertIn("the file's logits are those of training", whole.stdout)
         path = self.root / "whole" / "tones.gguf"
         model = read_model(path)
         labels = ["yes", "no", "up", "unknown", "silence"]

@@ -210,8 +210,8 @@ def distort(
     features: npt.NDArray[np.int8],
     frames: int,
     rng: np.random.Generator,
-    band: int = 6,
-    stretch: int = 16,
+    band: int = 5,
+    stretch: int = 12,
 ) -> FloatArray:
     """Features [n, frames + 2 MARGIN, bins] of a copy -> [n, frames, bins]: shifted in
     time, at another level, tilted in frequency, and with two bands of up to `band` bins

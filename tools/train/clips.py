@@ -46,16 +46,6 @@ class Clips:
     words: list[str]  # names of the folders
 
 
-@dataclass(frozen=True)
-class _Source:
-    name: str  # WORD/FILE
-    read: Callable[[], bytes]
-
-    @property
-    def word(self) -> str:
-        return self.name.split("/")[0]
-
-
 def decode(data: bytes, name: str) -> Pcm:
     """The samples of an audio file, mixed to one channel, at 16 kHz.
 
@@ -73,13 +63,29 @@ def decode(data: bytes, name: str) -> Pcm:
     return np.clip(np.rint(samples * 32768), -32768, 32767).astype(np.int16)
 
 
-def _in_folder(folder: Path) -> Iterator[_Source]:
+@dataclass(frozen=True)
+class Source:
+    """One audio file, not yet read."""
+
+    name: str  # WORD/FILE
+    read: Callable[[], bytes]
+
+    @property
+    def word(self) -> str:
+        return self.name.split("/")[0]
+
+    def samples(self) -> Pcm:
+        """All of its samples; raises as decode does."""
+        return decode(self.read(), self.name)
+
+
+def _in_folder(folder: Path) -> Iterator[Source]:
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in SUFFIXES:
-            yield _Source(path.relative_to(folder).as_posix(), path.read_bytes)
+            yield Source(path.relative_to(folder).as_posix(), path.read_bytes)
 
 
-def _in_tar(path: Path) -> Iterator[_Source]:
+def _in_tar(path: Path) -> Iterator[Source]:
     """The clips of a tar file, without the folder that it may wrap them in."""
 
     def reader(offset: int, size: int) -> Callable[[], bytes]:
@@ -96,10 +102,10 @@ def _in_tar(path: Path) -> Iterator[_Source]:
     for member in members:
         if member.isfile() and member.name.lower().endswith(SUFFIXES):
             name = member.name.removeprefix("./").removeprefix(f"{path.stem}/")
-            yield _Source(name, reader(member.offset_data, member.size))
+            yield Source(name, reader(member.offset_data, member.size))
 
 
-def _in_either(folder: Path, name: str) -> list[_Source]:
+def _in_either(folder: Path, name: str) -> list[Source]:
     if (folder / name).is_dir():
         return list(_in_folder(folder / name))
     if (folder / f"{name}.tar").is_file():
@@ -114,7 +120,7 @@ def part_of_speaker(name: str) -> str:
     return "val" if share < 10 else "test" if share < 20 else "train"
 
 
-def _split(folder: Path) -> dict[str, list[_Source]]:
+def _split(folder: Path) -> dict[str, list[Source]]:
     """The clips of each part."""
     parts = {part: _in_either(folder, part) for part in PARTS}
     if parts["train"]:
@@ -134,12 +140,12 @@ def _split(folder: Path) -> dict[str, list[_Source]]:
     return parts
 
 
-def _read(sources: Sequence[_Source], what: str) -> Clips:
+def _read(sources: Sequence[Source], what: str) -> Clips:
     pcm = np.zeros((len(sources), RATE), np.int16)
     lengths = np.zeros(len(sources), np.int64)
     bar = tqdm(sources, desc=what, unit="clip", disable=None)
     for i, source in enumerate(bar):
-        samples = decode(source.read(), source.name)[:RATE]
+        samples = source.samples()[:RATE]
         pcm[i, : len(samples)] = samples
         lengths[i] = len(samples)
     return Clips(pcm, lengths, [source.word for source in sources])
@@ -170,6 +176,10 @@ class ClipFolder:
         if not self._parts["train"]:
             raise ValueError(f"{folder}: no WORD/*.wav, .flac or .opus to train on")
 
+    def sources(self, part: str) -> list[Source]:
+        """The files of train, val or test."""
+        return self._parts[part]
+
     def part(self, part: str) -> Clips:
         """The clips of train, val or test."""
         sources = self._parts[part]
@@ -177,7 +187,7 @@ class ClipFolder:
 
     def noise(self) -> list[Pcm]:
         """The long recordings of background noise, at least a few seconds each."""
-        recordings = [decode(source.read(), source.name) for source in self._noise]
+        recordings = [source.samples() for source in self._noise]
         return [samples for samples in recordings if len(samples) >= 4 * RATE]
 
     def fingerprint(self) -> str:

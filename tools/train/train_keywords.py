@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shlex
 import sys
 import tempfile
@@ -34,6 +35,7 @@ from tools.reference.float_model import (  # noqa: E402
     write_float_model,
 )
 from tools.reference.model import Model  # noqa: E402
+from tools.reference.model_writer import read_model, write_model  # noqa: E402
 from tools.train.argument_types import (  # noqa: E402
     bounded,
     count,
@@ -71,6 +73,24 @@ WORDS = {"10": EIGHT, "12": (*EIGHT[:6], "on", "off", *EIGHT[6:])}
 IntArray = npt.NDArray[np.int64]
 
 
+# Scores and thresholds of the spotter, docs/audio.md.
+SCORE_ONE = 32768
+NEVER = 65535
+LOWEST, HIGHEST = 0.5, 0.95
+FALSE_ACCEPTS = 0.003
+
+
+def softmax(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Scores [n, c] of logits [n, c]."""
+    shifted = np.exp(logits - logits.max(1, keepdims=True))
+    return shifted / shifted.sum(1, keepdims=True)
+
+
+def other_labels(labels: list[str]) -> list[int]:
+    """Numbers of the labels that stand for no word."""
+    return [labels.index(label) for label in (UNKNOWN, SILENCE) if label in labels]
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """Clips to measure on."""
@@ -81,11 +101,14 @@ class HeldOut:
     never_heard: npt.NDArray[np.bool_]  # [n] words without a clip to train on
 
     def figures(
-        self, logits: npt.NDArray[Any], labels: list[str]
+        self,
+        logits: npt.NDArray[Any],
+        labels: list[str],
+        thresholds: npt.NDArray[np.uint16] | None = None,
     ) -> dict[str, float | int]:
         """What a card says of logits [n, c]. Never-heard words stand apart."""
         guess = logits.argmax(1)
-        others = [labels.index(x) for x in (UNKNOWN, SILENCE) if x in labels]
+        others = other_labels(labels)
         is_word = ~np.isin(self.truth, others)
         judged = (self.truth >= 0) & ~self.never_heard
         right = guess == self.truth
@@ -98,24 +121,62 @@ class HeldOut:
             chosen = judged & (self.truth == label)
             if chosen.any():
                 found[labels[label]] = float(right[chosen].mean())
+        called = ~np.isin(guess, others)
         if self.never_heard.any():
-            called = ~np.isin(guess[self.never_heard], others)
-            found["never heard, called a word"] = float(called.mean())
+            found["never heard, called a word"] = float(called[self.never_heard].mean())
+        if thresholds is not None:
+            best = softmax(logits)[np.arange(len(guess)), guess] * SCORE_ONE
+            called &= best >= thresholds[guess]
+            found["words at their thresholds"] = float(
+                (right & called)[judged & is_word].mean()
+            )
+            if self.never_heard.any():
+                found["never heard, at the thresholds"] = float(
+                    called[self.never_heard].mean()
+                )
         return found
+
+
+def word_thresholds(
+    logits: npt.NDArray[Any], truth: IntArray, labels: list[str]
+) -> npt.NDArray[np.uint16]:
+    """Scores [classes] from which the spotter hears a word, of SCORE_ONE.
+
+    A word's threshold is the lowest, in LOWEST..HIGHEST, at which no more than
+    FALSE_ACCEPTS of the clips of none of the words are called this word. `unknown` and
+    `silence` are never heard.
+    """
+    scores = softmax(logits)
+    none_of_them = np.isin(truth, other_labels(labels))
+    thresholds = np.full(len(labels), NEVER, np.uint16)
+    for word in range(len(labels)):
+        if word in other_labels(labels):
+            continue
+        others = np.sort(scores[none_of_them, word])[::-1]
+        allowed = int(FALSE_ACCEPTS * len(others))
+        lowest = others[allowed] if allowed < len(others) else 0.0
+        threshold = min(max(lowest, LOWEST), HIGHEST)
+        thresholds[word] = math.ceil(threshold * SCORE_ONE)
+    return thresholds
 
 
 class Evaluation:
     """Figures of the integer model and of its float twin on held-out clips."""
 
-    def __init__(self, labels: list[str], audio: AudioParams) -> None:
-        self._labels, self._audio = labels, audio
+    def __init__(
+        self,
+        labels: list[str],
+        audio: AudioParams,
+        thresholds: npt.NDArray[np.uint16] | None,
+    ) -> None:
+        self._labels, self._audio, self._thresholds = labels, audio, thresholds
         self.rows: list[tuple[str, dict[str, float | int]]] = []
 
     def add(self, encoder: QuantEncoder, clips: HeldOut) -> None:
         """Judges one part and prints its figures."""
         for model, kind in ((encoder, "int8"), (encoder.float_encoder, "float twin")):
             logits = predict(model, clips.features, self._audio)
-            found = clips.figures(logits, self._labels)
+            found = clips.figures(logits, self._labels, self._thresholds)
             self.rows.append((f"{clips.name}, {kind}", found))
             cells = "  ".join(f"{key} {_show(value)}" for key, value in found.items())
             print(f"{clips.name}, {kind}: {cells}")
@@ -198,13 +259,6 @@ class Task:
             self.front_end.features(pcm),
             label_numbers(words, self.labels),
             np.array([word not in known for word in words]),
-        )
-
-    def export(self, encoder: QuantEncoder, name: str) -> Model:
-        """The model file's contents, audio front end included."""
-        audio = self.recipe.audio
-        return encoder.export_integers(
-            name, self.labels, audio.metadata(), audio.tensors()
         )
 
 
@@ -297,10 +351,6 @@ def _judge(task: Task, val: HeldOut | None, network: torch.nn.Module) -> str:
 
 def train(args: argparse.Namespace, recipe: KeywordRecipe) -> None:
     """Trains, measures, writes model and card."""
-    try:
-        from tools.reference.model_writer import read_model, write_model
-    except ImportError as error:
-        raise ValueError(f"{error}: run 'tools/dev setup'") from error
     args.work.mkdir(parents=True, exist_ok=True)
     _check_settings(args, recipe)
     task = Task(args, recipe)
@@ -318,32 +368,45 @@ def train(args: argparse.Namespace, recipe: KeywordRecipe) -> None:
             for copy in range(recipe.copies)
         ]
     encoder = train_keywords(recipe, copies, classes, judge, args.work)
-    evaluation = Evaluation(task.labels, recipe.audio)
+    finish(args, task, encoder, val)
+
+
+def finish(
+    args: argparse.Namespace, task: Task, encoder: QuantEncoder, val: HeldOut | None
+) -> None:
+    """Chooses thresholds, measures, and writes the model, its twin and its card."""
+    audio = task.recipe.audio
+    thresholds = None
+    if val is not None and np.isin(val.truth, other_labels(task.labels)).any():
+        logits = predict(encoder, val.features, audio)
+        thresholds = word_thresholds(logits, val.truth, task.labels)
+    evaluation = Evaluation(task.labels, audio, thresholds)
     test = task.held_out("test") if args.test else None
     for clips in (val, test):
         if clips is not None:
             evaluation.add(encoder, clips)
+    keys: dict[str, Any] = dict(audio.metadata())
+    if thresholds is not None:
+        keys["atto.audio.spot.thresholds"] = thresholds
+    model = encoder.export_integers(args.name, task.labels, keys, audio.tensors())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.gguf"
-        model = task.export(encoder, args.name)
         write_model(path, model)
         if val is not None:
-            compared = check_export(encoder, read_model(path), val, recipe.audio)
-            print(
-                f"{compared} clips: the exported integers give the logits of training"
-            )
+            compared = check_export(encoder, read_model(path), val, audio)
+            print(f"{compared} clips: the file's logits are those of training")
         data = path.read_bytes()
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_bytes(data)
     if args.float_twin:
         twin = trained_float_model(
-            recipe.config(classes),
+            encoder.config,
             encoder.float_encoder.state_dict(),
             args.name,
             task.labels,
-            recipe.audio.metadata(),
-            recipe.audio.tensors(),
-            recipe.input_scale,
+            keys,
+            audio.tensors(),
+            task.recipe.input_scale,
         )
         write_float_model(args.float_twin, twin)
     card_path = args.output.with_suffix(".md")
