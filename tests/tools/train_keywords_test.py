@@ -45,6 +45,14 @@ from tools.train.clips import (  # noqa: E402
     part_of_speaker,
 )
 
+from tools.train.train_keywords import (  # noqa: E402
+    HEARD,
+    HIGHEST,
+    NEVER,
+    SCORE_ONE,
+    word_thresholds,
+)
+
 WORDS = {"yes": (300, 900), "no": (900, 300), "up": (500, 500), "cat": (2500, 1500)}
 COMMAND = (sys.executable, str(ROOT / "tools" / "train" / "train_keywords.py"))
 
@@ -143,6 +151,22 @@ class Labels(unittest.TestCase):
         words = ["cat", "yes", "_silence_"]
         self.assertEqual(label_numbers(words, labels).tolist(), [1, 0, 2])
         self.assertEqual(label_numbers(words, labels[:1]).tolist(), [-1, 0, -1])
+
+
+class Thresholds(unittest.TestCase):
+    def test_as_strict_as_recall_allows(self) -> None:
+        labels = ["yes", "no", "unknown"]
+        truth = np.array([0] * 100 + [1] * 100 + [2] * 10)
+        logits = np.zeros((210, 3))
+        # Scores of "yes" ascend, those of "no" are all but 1.
+        scores = np.linspace(0.505, 0.999, 100)
+        logits[:100, 0] = np.log(scores / (1 - scores) * 2)
+        logits[100:200, 1] = 30
+        found = word_thresholds(logits, truth, labels)
+        heard = scores * SCORE_ONE >= found[0]
+        self.assertAlmostEqual(heard.mean(), HEARD, delta=0.011)
+        self.assertEqual(found[1], int(HIGHEST * SCORE_ONE))
+        self.assertEqual(found[2], NEVER)
 
 
 class Augmentation(unittest.TestCase):

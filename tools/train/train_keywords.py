@@ -77,7 +77,7 @@ IntArray = npt.NDArray[np.int64]
 SCORE_ONE = 32768
 NEVER = 65535
 LOWEST, HIGHEST = 0.5, 0.95
-FALSE_ACCEPTS = 0.003
+HEARD = 0.93
 
 
 def softmax(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -142,21 +142,18 @@ def word_thresholds(
 ) -> npt.NDArray[np.uint16]:
     """Scores [classes] from which the spotter hears a word, of SCORE_ONE.
 
-    A word's threshold is the lowest, in LOWEST..HIGHEST, at which no more than
-    FALSE_ACCEPTS of the clips of none of the words are called this word. `unknown` and
-    `silence` are never heard.
+    A word's threshold is the highest, in LOWEST..HIGHEST, at which the share HEARD of
+    its held-out clips is still heard: words that training never met are then refused
+    as often as that allows. `unknown` and `silence` are never heard.
     """
     scores = softmax(logits)
-    none_of_them = np.isin(truth, other_labels(labels))
     thresholds = np.full(len(labels), NEVER, np.uint16)
     for word in range(len(labels)):
-        if word in other_labels(labels):
-            continue
-        others = np.sort(scores[none_of_them, word])[::-1]
-        allowed = int(FALSE_ACCEPTS * len(others))
-        lowest = others[allowed] if allowed < len(others) else 0.0
-        threshold = min(max(lowest, LOWEST), HIGHEST)
-        thresholds[word] = math.ceil(threshold * SCORE_ONE)
+        own = scores[truth == word, word]
+        if word not in other_labels(labels) and len(own):
+            threshold = np.quantile(own, 1 - HEARD, method="lower")
+            threshold = min(max(float(threshold), LOWEST), HIGHEST)
+            thresholds[word] = math.floor(threshold * SCORE_ONE)
     return thresholds
 
 
@@ -377,7 +374,7 @@ def finish(
     """Chooses thresholds, measures, and writes the model, its twin and its card."""
     audio = task.recipe.audio
     thresholds = None
-    if val is not None and np.isin(val.truth, other_labels(task.labels)).any():
+    if val is not None:
         logits = predict(encoder, val.features, audio)
         thresholds = word_thresholds(logits, val.truth, task.labels)
     evaluation = Evaluation(task.labels, audio, thresholds)
