@@ -67,10 +67,10 @@ class KeywordRecipe:
     unknown_share: float = 0.33
     silence_share: float = 0.095
     made_share: float = 0.075
-    teacher_epochs: int = 19
+    teacher_epochs: int = 33
     teacher_channels: tuple[int, ...] = (32, 48, 48, 64, 64, 96, 96)
-    epochs: int = 80
-    integer_epochs: int = 8
+    epochs: int = 95
+    integer_epochs: int = 4
     batch_size: int = 128
     learning_rate: float = 2e-3
     weight_decay: float = 0.05
