@@ -15,9 +15,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(os.environ.get("ATTO_SOURCE_DIR", Path(__file__).resolve().parents[2]))
-BUILD = Path(os.environ.get("ATTO_BUILD_DIR", ROOT / "build" / "host"))
 sys.path.insert(0, str(ROOT))
-os.environ.setdefault("ATTO_AUDIO_LIB", str(BUILD / "libatto_audio.so"))
 
 try:
     import gguf  # noqa: F401
@@ -27,7 +25,11 @@ try:
 except ImportError as error:
     raise unittest.SkipTest(f"{error}: run tools/dev setup train") from error
 
-from tools.audio.device_audio import AudioParams, DeviceFrontEnd  # noqa: E402
+from tools.audio.device_audio import (  # noqa: E402
+    AudioParams,
+    DeviceFrontEnd,
+    library_path,
+)
 from tools.reference.model_writer import read_model  # noqa: E402
 from tools.train.clip_augment import (  # noqa: E402
     MARGIN,
@@ -52,6 +54,9 @@ from tools.train.train_keywords import (  # noqa: E402
     SCORE_ONE,
     word_thresholds,
 )
+
+if not library_path().is_file():
+    raise unittest.SkipTest(f"{library_path()} is missing: the tools are not built")
 
 WORDS = {"yes": (300, 900), "no": (900, 300), "up": (500, 500), "cat": (2500, 1500)}
 COMMAND = (sys.executable, str(ROOT / "tools" / "train" / "train_keywords.py"))
