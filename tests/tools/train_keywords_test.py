@@ -47,6 +47,7 @@ from tools.train.clips import (  # noqa: E402
     part_of_speaker,
 )
 
+from tools.train.keyword_recipe import Copies, KeywordRecipe  # noqa: E402
 from tools.train.train_keywords import (  # noqa: E402
     HEARD,
     HIGHEST,
@@ -219,6 +220,28 @@ class Augmentation(unittest.TestCase):
         pcm = held_out_silence([recording], 10, 1)
         self.assertEqual(pcm.shape, (10, RATE))
         self.assertTrue(np.all(pcm[::2] == 100))
+
+
+class Epochs(unittest.TestCase):
+    def test_other_words_do_not_outweigh(self) -> None:
+        # 60 clips of two words, 300 of others, 40 seconds of silence, 30 made sounds.
+        labels = np.repeat([0, 1, 2, 3, 2], [30, 30, 300, 40, 30])
+        shape = (len(labels), 8 + 2 * MARGIN, 4)
+        copies = Copies(
+            KeywordRecipe(),
+            [np.zeros(shape, np.int8), np.ones(shape, np.int8)],
+            *(labels, 360, 2, 3),
+        )
+        batches = list(copies.epoch(8, np.random.default_rng(1)))
+        self.assertEqual(len(batches), copies.steps(8))
+        seen = np.concatenate([batch[1].numpy() for batch in batches])
+        counts = np.bincount(seen)
+        self.assertLessEqual(60 - counts[:2].sum(), 7)
+        self.assertLessEqual(counts[2], round(60 * 0.33) + round(60 * 0.075))
+        self.assertGreater(counts[2], 10)
+        self.assertLessEqual(counts[3], 6)
+        self.assertEqual(batches[0][0].shape, (8, 8, 4))
+        self.assertIsNone(batches[0][2])
 
 
 class Command(unittest.TestCase):
