@@ -31,6 +31,7 @@ from tools.audio.device_audio import (  # noqa: E402
     library_path,
 )
 from tools.reference.model_writer import read_model  # noqa: E402
+from tools.reference.spotter import NEVER, SCORE_ONE  # noqa: E402
 from tools.train.clip_augment import (  # noqa: E402
     MARGIN,
     CopyMaker,
@@ -51,8 +52,6 @@ from tools.train.keyword_recipe import Copies, KeywordRecipe  # noqa: E402
 from tools.train.train_keywords import (  # noqa: E402
     HEARD,
     HIGHEST,
-    NEVER,
-    SCORE_ONE,
     word_thresholds,
 )
 

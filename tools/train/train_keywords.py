@@ -36,6 +36,7 @@ from tools.reference.float_model import (  # noqa: E402
 )
 from tools.reference.model import Model  # noqa: E402
 from tools.reference.model_writer import read_model, write_model  # noqa: E402
+from tools.reference.spotter import NEVER, SCORE_ONE  # noqa: E402
 from tools.train.argument_types import (  # noqa: E402
     bounded,
     count,
@@ -72,10 +73,7 @@ WORDS = {"10": EIGHT, "12": (*EIGHT[:6], "on", "off", *EIGHT[6:])}
 
 IntArray = npt.NDArray[np.int64]
 
-
-# Scores and thresholds of the spotter, docs/audio.md.
-SCORE_ONE = 32768
-NEVER = 65535
+# Of thresholds; the share of a word's clips that is to be heard at its threshold.
 LOWEST, HIGHEST = 0.5, 0.95
 HEARD = 0.93
 
