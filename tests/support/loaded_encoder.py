@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from tools.reference.model import BLOCK_MATMULS, Model
