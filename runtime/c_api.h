@@ -31,7 +31,8 @@ enum {
   ATTO_UNSUPPORTED = 15
 };
 
-/* Name ("bad_key") and sentence for a status; never null. */
+/* Name ("bad_key") and sentence for a status; never null, both empty in a
+ * library without sentences (ATTO_STATUS_TEXT=OFF). */
 const char* atto_status_name(atto_status status);
 const char* atto_status_message(atto_status status);
 
@@ -42,7 +43,8 @@ const char* atto_version(void);
 const char* atto_backend_name(void);
 
 /* What made a call fail: the key, tensor or argument, what about it, and two
- * numbers. `expectation` is a static string. */
+ * numbers. `expectation` is a static string, empty in a library without
+ * sentences (ATTO_STATUS_TEXT=OFF). */
 typedef struct {
   atto_status status;
   char subject[64];

@@ -28,7 +28,7 @@ Status Decide(Encoder* encoder, Classification* classification) noexcept {
 }
 
 // Init of a classifier whose models take `input`.
-Status InitEncoder(Input input, const char* expectation,
+Status InitEncoder(Input input, Sentence expectation,
                    Span<const std::uint8_t> model, Span<std::uint8_t> arena,
                    ErrorInfo* error, const Backend* backend,
                    Encoder* encoder) noexcept {

@@ -5,7 +5,7 @@
 namespace atto {
 
 Status Fail(ErrorInfo* error, Status status, const char* subject,
-            std::size_t size, const char* expectation, std::int64_t found,
+            std::size_t size, Sentence expectation, std::int64_t found,
             std::int64_t expected) noexcept {
   if (error != nullptr) {
     error->status = status;
@@ -13,7 +13,7 @@ Status Fail(ErrorInfo* error, Status status, const char* subject,
     const std::size_t length = size < limit ? size : limit;
     std::memcpy(error->subject, subject, length);
     error->subject[length] = '\0';
-    error->expectation = expectation;
+    error->expectation = expectation.text();
     error->found = found;
     error->expected = expected;
   }
@@ -21,7 +21,7 @@ Status Fail(ErrorInfo* error, Status status, const char* subject,
 }
 
 Status Fail(ErrorInfo* error, Status status, const char* subject,
-            const char* expectation, std::int64_t found,
+            Sentence expectation, std::int64_t found,
             std::int64_t expected) noexcept {
   return Fail(error, status, subject, std::strlen(subject), expectation, found,
               expected);

@@ -2,6 +2,8 @@
 
 namespace atto {
 
+#if ATTO_STATUS_TEXT
+
 const char* StatusName(Status status) noexcept {
   switch (status) {
     case Status::kOk: return "ok";
@@ -60,5 +62,13 @@ const char* StatusMessage(Status status) noexcept {
   }
   return "unknown status";
 }
+
+#else
+
+const char* StatusName(Status) noexcept { return ""; }
+
+const char* StatusMessage(Status) noexcept { return ""; }
+
+#endif
 
 }  // namespace atto

@@ -4,6 +4,12 @@
 
 #include <cstdint>
 
+// 0 leaves all sentences out (CMake: ATTO_STATUS_TEXT=OFF); one value for the
+// whole program.
+#ifndef ATTO_STATUS_TEXT
+#define ATTO_STATUS_TEXT 1
+#endif
+
 namespace atto {
 
 // The numeric values are part of the C ABI (runtime/c_api.h): append only.
@@ -27,6 +33,7 @@ enum class [[nodiscard]] Status : std::uint8_t {
 };
 
 // "kOk" -> "ok". Never null; a value outside the enumeration gives "unknown".
+// With ATTO_STATUS_TEXT=OFF both functions give an empty text.
 const char* StatusName(Status status) noexcept;
 
 // One sentence in English: what happened and what to do about it.

@@ -9,8 +9,8 @@
 namespace atto {
 
 // CRC-32 of the bytes that gave `crc` so far, followed by `bytes`; 0 is the
-// CRC-32 of no bytes. A table of 16 entries (64 bytes of flash), two steps a
-// byte.
+// CRC-32 of no bytes. Firmware has a table of 64 bytes and takes two steps a
+// byte; hosts have 16 KB and take 16 bytes a step.
 std::uint32_t Crc32(Span<const std::uint8_t> bytes,
                     std::uint32_t crc = 0) noexcept;
 

@@ -24,8 +24,7 @@ std::uint32_t ElementBytes(std::uint32_t type) noexcept {
 
 }  // namespace
 
-Status GgufReader::Bad(Status status, const char* expectation,
-                       std::uint32_t found,
+Status GgufReader::Bad(Status status, Sentence expectation, std::uint32_t found,
                        std::uint32_t expected) const noexcept {
   return Fail(error_, status, subject_.data(), subject_.size(), expectation,
               found, expected);
@@ -64,7 +63,7 @@ Status GgufReader::TakeName(StringView what, Status bad,
   subject_ = what;
   if (!TakeString(name)) return Truncated();
   if (name->empty() || name->size() > kMaxNameBytes) {
-    return Bad(bad, "bytes must be 1..65535",
+    return Bad(bad, "bytes must be 1..255",
                static_cast<std::uint32_t>(name->size()));
   }
   for (const char c : *name) {
@@ -77,19 +76,31 @@ Status GgufReader::TakeName(StringView what, Status bad,
   return Status::kOk;
 }
 
-bool GgufReader::TakeArray(GgufType element, std::uint32_t count) noexcept {
-  const std::uint8_t bytes = kValueBytes[static_cast<std::size_t>(element)];
-  if (bytes == 0) {
-    // Every string takes at least 8 bytes, so the file bounds the count.
-    StringView text;
-    for (; count > 0; --count) {
-      if (!TakeString(&text)) return false;
-    }
-    return true;
+Status GgufReader::TakeStrings(std::uint32_t count) noexcept {
+  // Each takes at least the 8 bytes of its size.
+  const std::uint32_t position = position_;
+  const bool fits = count <= kMaxFileBytes / 8;
+  if (Take(fits ? 8 * count : kMaxU32) == nullptr) return Truncated();
+  position_ = position;
+  if (count > kMaxStrings - string_count_) {
+    return Bad(Status::kBadKey, "strings of all keys so far must be at most",
+               string_count_ + count, kMaxStrings);
   }
+  string_count_ += count;
+  StringView text;
+  for (; count > 0; --count) {
+    if (!TakeString(&text)) return Truncated();
+  }
+  return Status::kOk;
+}
+
+Status GgufReader::TakeArray(GgufType element, std::uint32_t count) noexcept {
+  const std::uint8_t bytes = kValueBytes[static_cast<std::size_t>(element)];
+  if (bytes == 0) return TakeStrings(count);
   // 8 * kMaxFileBytes would overflow; such a count fails before the product.
   const bool fits = count <= kMaxFileBytes / 8;
-  return Take(fits ? count * bytes : kMaxU32) != nullptr;
+  return Take(fits ? count * bytes : kMaxU32) != nullptr ? Status::kOk
+                                                         : Truncated();
 }
 
 Status GgufReader::Open(Span<const std::uint8_t> file,
@@ -132,8 +143,7 @@ Status GgufReader::Open(Span<const std::uint8_t> file,
 }
 
 Status GgufReader::NextKey(GgufKey* key) noexcept {
-  const Status status =
-      TakeName(Literal("key name"), Status::kBadKey, &key->name);
+  Status status = TakeName(Literal("key name"), Status::kBadKey, &key->name);
   if (status != Status::kOk) return status;
   const std::uint8_t* p = Take(4);
   if (p == nullptr) return Truncated();
@@ -153,7 +163,8 @@ Status GgufReader::NextKey(GgufKey* key) noexcept {
   }
   key->element = static_cast<GgufType>(type);
   key->value = file_.data() + position_;
-  if (!TakeArray(key->element, count)) return Truncated();
+  status = TakeArray(key->element, count);
+  if (status != Status::kOk) return status;
   if (Equal(key->name, Literal("general.alignment"))) {
     return SetAlignment(*key);
   }

@@ -92,7 +92,8 @@ struct GgufTensor {
 };
 
 // Reads a file in its order: Open, all keys, OpenTensors, all tensors. Time is
-// linear in the file's size, memory constant. On failure `error` names the key
+// linear in the number of keys, strings and tensors, whatever the size of the
+// file, memory constant. On failure `error` names the key
 // or tensor, and nothing more may be read. The file's first byte must be
 // aligned to kMinAlignment for the tensors to be.
 class GgufReader {
@@ -101,7 +102,11 @@ class GgufReader {
   static constexpr std::uint32_t kMaxFileBytes = 0x3FFFFFFF;
   static constexpr std::uint32_t kMaxKeys = 4096;
   static constexpr std::uint32_t kMaxTensors = 4096;
-  static constexpr std::uint32_t kMaxNameBytes = 65535;
+  static constexpr std::uint32_t kMaxNameBytes = 255;
+  // Of all keys together. Names and strings are all that is read piece by
+  // piece: these bounds are what keeps the time short that a large file of
+  // garbage can take.
+  static constexpr std::uint32_t kMaxStrings = 1U << 20;
   static constexpr std::uint32_t kMinAlignment = 16;
   static constexpr std::uint32_t kMaxAlignment = 4096;
   static constexpr std::uint32_t kDefaultAlignment = 32;
@@ -127,12 +132,13 @@ class GgufReader {
  private:
   const std::uint8_t* Take(std::uint32_t bytes) noexcept;
   bool TakeString(StringView* text) noexcept;
-  bool TakeArray(GgufType element, std::uint32_t count) noexcept;
+  Status TakeStrings(std::uint32_t count) noexcept;
+  Status TakeArray(GgufType element, std::uint32_t count) noexcept;
   Status TakeName(StringView what, Status bad, StringView* name) noexcept;
   Status TakeTensor(GgufTensor* tensor) noexcept;
   Status SetAlignment(const GgufKey& key) noexcept;
   // Failures of what `subject_` names.
-  Status Bad(Status status, const char* expectation, std::uint32_t found = 0,
+  Status Bad(Status status, Sentence expectation, std::uint32_t found = 0,
              std::uint32_t expected = 0) const noexcept;
   Status Truncated() const noexcept;
   // Open has bounded it.
@@ -152,6 +158,7 @@ class GgufReader {
   std::uint32_t data_start_ = 0;  // of the data section
   std::uint32_t key_count_ = 0;
   std::uint32_t tensor_count_ = 0;
+  std::uint32_t string_count_ = 0;  // of the keys so far
   std::uint32_t alignment_ = kDefaultAlignment;
   bool has_alignment_ = false;
 };

@@ -152,10 +152,6 @@ Slot IntegerModelReader::SlotOf(const TensorId& id) noexcept {
 Status IntegerModelReader::SetViews() noexcept {
   const std::size_t d = shape().d_model;
   if (positions_ != nullptr) {
-    if (!has_key(kPositionShift)) {
-      return BadKey(kPositionShift, "is required with position_embd", 0, 0,
-                    Status::kMissingKey);
-    }
     model_->positions_ =
         MatrixView<const std::int8_t>(positions_, shape().tokens, d);
     model_->position_shift_ = Number8(kPositionShift);

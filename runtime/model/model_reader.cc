@@ -165,7 +165,7 @@ static_assert(sizeof(kKeys) / sizeof(kKeys[0]) == kKeyCount);
 // Keys with one of two words, from kChoices on.
 struct Choice {
   const char* words[2];  // the values 0 and 1 of the enumeration
-  const char* expectation;
+  Sentence expectation;
 };
 constexpr Choice kShapeChoices[] = {
     {{"text", "audio"}, "must be 'text' or 'audio'"},
@@ -292,6 +292,15 @@ bool EqualsText(StringView view, const char* text) noexcept {
   return Equal(view, StringView(text, std::strlen(text)));
 }
 
+// Controls beyond ASCII: C1, separators of lines and paragraphs, and the marks
+// that change the direction of text (Unicode property Bidi_Control), with which
+// a label could make what is printed around it read otherwise.
+bool IsControl(std::uint32_t code) noexcept {
+  return (code >= 0x80 && code < 0xA0) || code == 0x61C || code == 0x200E ||
+         code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
 // Well-formed UTF-8 without control characters.
 bool IsPrintable(StringView text) noexcept {
   for (const char c : text) {
@@ -303,7 +312,7 @@ bool IsPrintable(StringView text) noexcept {
   Normalizer characters(table, text);
   NormalChar character;
   while (characters.Next(&character)) {
-    if (character.code >= 0x80 && character.code < 0xA0) return false;
+    if (IsControl(character.code)) return false;
   }
   return characters.invalid_utf8() == 0;
 }
@@ -345,13 +354,13 @@ bool ModelReader::Applies(When when) const noexcept {
   return false;
 }
 
-Status ModelReader::BadKey(std::size_t key, const char* expectation,
+Status ModelReader::BadKey(std::size_t key, Sentence expectation,
                            std::int32_t found, std::int32_t expected,
                            Status status) const noexcept {
   return Fail(error_, status, kKeys[key].name, expectation, found, expected);
 }
 
-Status ModelReader::BadTensor(StringView name, const char* expectation,
+Status ModelReader::BadTensor(StringView name, Sentence expectation,
                               std::uint32_t found,
                               std::uint32_t expected) const noexcept {
   return Fail(error_, Status::kBadTensor, name.data(), name.size(), expectation,
@@ -490,6 +499,14 @@ Status ModelReader::ReadLabels() noexcept {
     const StringView label = StringAt(p);
     const Status status = CheckString(kLabels, label);
     if (status != Status::kOk) return status;
+    // A device that acts on a name must not find it twice.
+    const std::uint8_t* other = values_[kLabels];
+    for (std::uint16_t j = 0; j < i; ++j) {
+      if (Equal(label, StringAt(other))) {
+        return BadKey(kLabels, "must not repeat that of class", i, j);
+      }
+      other += 8 + StringAt(other).size();
+    }
     p += 8 + label.size();
   }
   return Status::kOk;
@@ -666,7 +683,7 @@ bool ModelReader::HasPart(std::uint8_t layer,
 
 Slot ModelReader::SlotOf(const TensorId& id) noexcept {
   if (id.layer == kTextTable) {  // bytes
-    return {&fold_table_, TensorType::kI8, 0, 0, -128, 127, &fold_table_bytes_};
+    return {&fold_table_, TensorType::kI8, 0, 0, -128, 127, &fold_table_size_};
   }
   if (id.layer != kAudioTables) return format_.slot(this, id);
   const AudioShape& audio = shape_.audio;
@@ -722,21 +739,22 @@ Status ModelReader::BindTensor(const GgufTensor& tensor) noexcept {
   return Status::kOk;
 }
 
-Status ModelReader::CheckTensors() noexcept {
+Status ModelReader::CheckTensors(TensorCheck check) noexcept {
   for (std::uint8_t layer = 0; layer < kBlockLayers; ++layer) {
-    const Status status = CheckLayer(layer, 0);
+    const Status status = CheckLayer(check, layer, 0);
     if (status != Status::kOk) return status;
   }
   for (std::uint16_t block = 0; block < shape_.blocks; ++block) {
     for (std::uint8_t layer = kBlockLayers; layer < kLayerCount; ++layer) {
-      const Status status = CheckLayer(layer, static_cast<std::uint8_t>(block));
+      const Status status =
+          CheckLayer(check, layer, static_cast<std::uint8_t>(block));
       if (status != Status::kOk) return status;
     }
   }
   return Status::kOk;
 }
 
-Status ModelReader::CheckLayer(std::uint8_t layer,
+Status ModelReader::CheckLayer(TensorCheck check, std::uint8_t layer,
                                std::uint8_t block) noexcept {
   const LayerSpec& spec = kLayers[layer];
   if (!Applies(spec.when)) return Status::kOk;
@@ -746,20 +764,34 @@ Status ModelReader::CheckLayer(std::uint8_t layer,
     id.layer = layer;
     id.part = part;
     id.block = block;
-    const Status status = CheckTensor(id);
+    const Status status = (this->*check)(id);
     if (status != Status::kOk) return status;
   }
   return Status::kOk;
 }
 
-// Presence and values.
-Status ModelReader::CheckTensor(const TensorId& id) noexcept {
-  const Slot slot = SlotOf(id);
-  if (Data(slot) == nullptr) {
+// All that can be said of a tensor without reading its values.
+Status ModelReader::CheckPresence(const TensorId& id) noexcept {
+  if (Data(SlotOf(id)) == nullptr) {
     if (kLayers[id.layer].when == When::kOptional) return Status::kOk;
     return Fail(error_, Status::kMissingTensor, NameBuffer(id).text(),
                 "is required", 0, 0);
   }
+  if (id.layer == kTextTable) {
+    return FoldTable::CheckSize(fold_table_bytes(), error_);
+  }
+  if (id.layer == kPositionEmbd && format_.integer &&
+      !has_key(kPositionShift)) {
+    return BadKey(kPositionShift, "is required with position_embd", 0, 0,
+                  Status::kMissingKey);
+  }
+  return Status::kOk;
+}
+
+// Legal: the tensor is there, unless it is optional.
+Status ModelReader::CheckValues(const TensorId& id) noexcept {
+  const Slot slot = SlotOf(id);
+  if (Data(slot) == nullptr) return Status::kOk;
   const std::uint32_t count = slot.length != nullptr ? *slot.length
                               : slot.rows == 0       ? slot.cols
                                                      : slot.rows * slot.cols;
@@ -772,6 +804,7 @@ Status ModelReader::CheckTensor(const TensorId& id) noexcept {
               low ? "values must be at least" : "values must be at most", found,
               low ? slot.min : slot.max);
 }
+
 Status ModelReader::ReadKeys(const void* block_table,
                              std::size_t entries) noexcept {
   const std::size_t misalignment =
@@ -806,19 +839,25 @@ Status ModelReader::ReadKeys(const void* block_table,
 }
 
 Status ModelReader::ReadTensors() noexcept {
+  // What needs no look at the data comes first: the checksum reads the whole
+  // file, and a file of garbage should not cost that much.
   Status status = BindTensors();
+  if (status == Status::kOk) {
+    status = CheckTensors(&ModelReader::CheckPresence);
+  }
   if (status == Status::kOk) status = CheckChecksum();
-  if (status == Status::kOk) status = CheckTensors();
+  if (status == Status::kOk) status = CheckTensors(&ModelReader::CheckValues);
   return status;
+}
+
+Span<const std::uint8_t> ModelReader::fold_table_bytes() const noexcept {
+  const void* const bytes = fold_table_;
+  return {static_cast<const std::uint8_t*>(bytes), fold_table_size_};
 }
 
 Status ModelReader::ReadFoldTable(FoldTable* table) const noexcept {
   if (fold_table_ == nullptr) return Status::kOk;
-  const void* const bytes = fold_table_;
-  return table->Init(
-      Span<const std::uint8_t>(static_cast<const std::uint8_t*>(bytes),
-                               fold_table_bytes_),
-      error_);
+  return table->Init(fold_table_bytes(), error_);
 }
 
 Status ModelReader::ReadAudio(LogMel* mel,

@@ -153,7 +153,7 @@ class ModelReader;
 // What tells one format from another.
 struct ModelFormat {
   const char* architecture;  // general.architecture
-  const char* expectation;   // "must be ..."
+  Sentence expectation;      // "must be ..."
   bool integer;              // shifts, multipliers
   // Where the tensor of that id goes and what it must be. All but those of the
   // front ends.
@@ -186,8 +186,8 @@ class ModelReader {
   Status ReadFoldTable(FoldTable* table) const noexcept;
   Status ReadAudio(LogMel* mel, SpotterParams* spotter) const noexcept;
 
-  Status BadKey(std::size_t key, const char* expectation,
-                std::int32_t found = 0, std::int32_t expected = 0,
+  Status BadKey(std::size_t key, Sentence expectation, std::int32_t found = 0,
+                std::int32_t expected = 0,
                 Status status = Status::kBadKey) const noexcept;
   bool has_key(std::size_t key) const noexcept {
     return values_[key] != nullptr;
@@ -211,8 +211,9 @@ class ModelReader {
   const TextParams& text_params() const noexcept { return text_params_; }
 
  private:
+  Span<const std::uint8_t> fold_table_bytes() const noexcept;
   bool Applies(When when) const noexcept;
-  Status BadTensor(StringView name, const char* expectation,
+  Status BadTensor(StringView name, Sentence expectation,
                    std::uint32_t found = 0,
                    std::uint32_t expected = 0) const noexcept;
 
@@ -236,9 +237,13 @@ class ModelReader {
   Slot SlotOf(const TensorId& id) noexcept;
   Status BindTensors() noexcept;
   Status BindTensor(const GgufTensor& tensor) noexcept;
-  Status CheckTensors() noexcept;
-  Status CheckLayer(std::uint8_t layer, std::uint8_t block) noexcept;
-  Status CheckTensor(const TensorId& id) noexcept;
+  // A look at one tensor that the model has a place for.
+  using TensorCheck = Status (ModelReader::*)(const TensorId& id) noexcept;
+  Status CheckTensors(TensorCheck check) noexcept;
+  Status CheckLayer(TensorCheck check, std::uint8_t layer,
+                    std::uint8_t block) noexcept;
+  Status CheckPresence(const TensorId& id) noexcept;
+  Status CheckValues(const TensorId& id) noexcept;
 
   Span<const std::uint8_t> file_;
   ErrorInfo* error_;
@@ -250,7 +255,7 @@ class ModelReader {
   EncoderShape shape_;
   TextParams text_params_;
   const std::int8_t* fold_table_ = nullptr;
-  std::uint32_t fold_table_bytes_ = 0;
+  std::uint32_t fold_table_size_ = 0;
   LogMel mel_;  // its tables
   std::uint32_t mel_weights_ = 0;
 };

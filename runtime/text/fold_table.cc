@@ -100,6 +100,13 @@ bool IsLegalEntry(const Entry& entry, const std::uint8_t* cells,
   }
 }
 
+Status Bad(ErrorInfo* error, Sentence expectation, std::size_t found,
+           std::size_t expected) noexcept {
+  return Fail(error, Status::kBadTensor, kSubject, expectation,
+              static_cast<std::int64_t>(found),
+              static_cast<std::int64_t>(expected));
+}
+
 Fold One(std::uint32_t code, bool upper) noexcept {
   Fold fold;
   fold.code = code;
@@ -110,44 +117,45 @@ Fold One(std::uint32_t code, bool upper) noexcept {
 
 }  // namespace
 
-Status FoldTable::Init(Span<const std::uint8_t> bytes,
-                       ErrorInfo* error) noexcept {
-  entry_count_ = 0;
-  const auto bad = [error](const char* expectation, std::size_t found,
-                           std::size_t expected) noexcept {
-    return Fail(error, Status::kBadTensor, kSubject, expectation,
-                static_cast<std::int64_t>(found),
-                static_cast<std::int64_t>(expected));
-  };
+Status FoldTable::CheckSize(Span<const std::uint8_t> bytes,
+                            ErrorInfo* error) noexcept {
   if (bytes.size() < kHeaderBytes) {
-    return bad("bytes: must be at least", bytes.size(), kHeaderBytes);
+    return Bad(error, "bytes: must be at least", bytes.size(), kHeaderBytes);
   }
   const std::uint8_t* data = bytes.data();
   if (data[0] != 'A' || data[1] != 'F' || data[2] != 'T' || data[3] != '1') {
-    return bad("must begin with 'AFT1'; first byte", data[0], 'A');
+    return Bad(error, "must begin with 'AFT1'; first byte", data[0], 'A');
   }
-  const std::size_t entry_count = Load16(data + 4);
-  const std::size_t cell_bytes = Load16(data + 6);
   const std::size_t size =
-      kHeaderBytes + entry_count * kEntryBytes + cell_bytes;
+      kHeaderBytes + Load16(data + 4) * kEntryBytes + Load16(data + 6);
   if (bytes.size() != size) {
-    return bad("bytes: must be as its header says", bytes.size(), size);
+    return Bad(error, "bytes: must be as its header says", bytes.size(), size);
   }
-  const std::uint8_t* entries = data + kHeaderBytes;
+  return Status::kOk;
+}
+
+Status FoldTable::Init(Span<const std::uint8_t> bytes,
+                       ErrorInfo* error) noexcept {
+  entry_count_ = 0;
+  const Status status = CheckSize(bytes, error);
+  if (status != Status::kOk) return status;
+  const std::size_t entry_count = Load16(bytes.data() + 4);
+  const std::size_t cell_bytes = Load16(bytes.data() + 6);
+  const std::uint8_t* entries = bytes.data() + kHeaderBytes;
   const std::uint8_t* cells = entries + entry_count * kEntryBytes;
   std::uint32_t least = 0x80;  // ASCII is folded by rule
   for (std::size_t i = 0; i < entry_count; ++i) {
     const Entry entry = LoadEntry(entries + i * kEntryBytes);
     if (entry.first < least) {
-      return bad("entries must ascend from 0x80 on; code point", entry.first,
-                 least);
+      return Bad(error, "entries must ascend from 0x80 on; code point",
+                 entry.first, least);
     }
     if (entry.first + entry.count - 1 > kMaxCode) {
-      return bad("entries must end at U+10FFFF; code point",
+      return Bad(error, "entries must end at U+10FFFF; code point",
                  entry.first + entry.count - 1, kMaxCode);
     }
     if (!IsLegalEntry(entry, cells, cell_bytes)) {
-      return bad("illegal kind, flags, argument or cell; entry", i,
+      return Bad(error, "illegal kind, flags, argument or cell; entry", i,
                  entry_count);
     }
     least = entry.first + entry.count;

@@ -34,6 +34,11 @@ class FoldTable {
 
   FoldTable() noexcept = default;
 
+  // Whether `bytes` is as long as its header says, whatever the entries are:
+  // what can be said of a table without reading it. Legal: any bytes.
+  static Status CheckSize(Span<const std::uint8_t> bytes,
+                          ErrorInfo* error) noexcept;
+
   // Checks every entry of `bytes` once and keeps a view of them: they must
   // outlive the table. Status::kBadTensor names what is wrong; Lookup trusts a
   // table that passed. Before Init a table folds nothing.

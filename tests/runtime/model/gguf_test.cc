@@ -237,9 +237,9 @@ TEST_CASE("names are printable ASCII of bounded length") {
   file.tensors[1].name.clear();
   CHECK(Read(file).result == "bad_tensor: tensor name");
   file = MakeFile();
-  file.keys[1].name.assign(65535, 'k');
+  file.keys[1].name.assign(255, 'k');
   CHECK(Read(file).result == "ok");
-  file.keys[1].name.assign(65536, 'k');
+  file.keys[1].name.assign(256, 'k');
   CHECK(Read(file).result == "bad_key: key name");
 }
 
