@@ -256,6 +256,41 @@ class CommandLine(unittest.TestCase):
                 self.assertTrue(result.stderr.startswith("atto: "))
                 self.assertEqual(result.stderr.count("\n"), 1)
 
+    def test_every_refusal_names_the_file(self) -> None:
+        """Status 1 from every command that loads a model, for many damages."""
+        data = Path(self.model).read_bytes()
+        damages = {
+            "magic": b"ggml" + data[4:],
+            "cut": data[:-7],
+            "version": data[:4] + b"\2" + data[5:],
+            "key": data.replace(b"atto.norm", b"atto.worm"),
+            "tensor": data.replace(b"head.bias", b"head.bits"),
+            "value": data.replace(b"\4\0\0\0\0\0\0\0gelu", b"\4\0\0\0\0\0\0\0glue"),
+        }
+        for name, damaged in damages.items():
+            path = self.path / f"{name}.gguf"
+            path.write_bytes(damaged)
+            for command in (("inspect",), ("classify", "hi"), ("attention", "hi")):
+                with self.subTest(damage=name, command=command):
+                    self.assertNotEqual(damaged, data)
+                    result = self.atto(command[0], str(path), *command[1:], status=1)
+                    self.assertTrue(result.stderr.startswith(f"atto: {path}: "))
+                    self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_a_large_file_of_garbage_is_not_read(self) -> None:
+        """A sparse file of 100 MB, of which little may become resident."""
+        path = self.path / "garbage.gguf"
+        with path.open("wb") as file:
+            file.write(Path(self.model).read_bytes()[:2000])
+            file.truncate(100 << 20)
+        process = subprocess.Popen([ATTO, "inspect", path], stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 1)
+        if not os.environ.get("ATTO_SANITIZE"):
+            # Some 40 MB are Python's own, from before the program took over.
+            self.assertLess(usage.ru_maxrss, 64 << 10, "KiB")
+
     def test_wrong_usage(self) -> None:
         """Status 2, and the option at fault is named."""
         cases: list[tuple[tuple[str, ...], str]] = [

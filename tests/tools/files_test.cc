@@ -90,5 +90,20 @@ TEST_CASE("bytes are aligned to 16 and complete") {
   CHECK(none.bytes().empty());
 }
 
+TEST_CASE("a regular file is mapped, others are not") {
+  const TemporaryFile file("text");
+  const MappedFile mapped(file.path());
+  REQUIRE(mapped.bytes().size() == 4);
+  CHECK(mapped.bytes()[3] == 't');
+  CHECK(reinterpret_cast<std::uintptr_t>(mapped.bytes().data()) % 16 == 0);
+  const TemporaryFile empty("");
+  for (const std::string& path :
+       {std::string("/no/such/file"), std::string("/"),
+        std::string("/dev/null"), empty.path()}) {
+    CAPTURE(path);
+    CHECK(MappedFile(path).bytes().empty());
+  }
+}
+
 }  // namespace
 }  // namespace atto::cli

@@ -1,5 +1,10 @@
 #include "tools/cli/files.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +31,27 @@ File Open(const std::string& path, const char* mode) {
 }
 
 }  // namespace
+
+MappedFile::MappedFile(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  if (file < 0) return;
+  struct stat status;
+  if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+      status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (data != MAP_FAILED) {
+      bytes_ = {static_cast<const std::uint8_t*>(data), size};
+    }
+  }
+  ::close(file);
+}
+
+MappedFile::~MappedFile() {
+  if (bytes_.empty()) return;
+  // munmap takes what mmap gave, which was not const.
+  ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
 
 bool IsFile(const std::string& path) {
   std::error_code error;

@@ -48,6 +48,22 @@ class AlignedBytes {
   std::vector<Chunk> chunks_;
 };
 
+// A regular file in the address space, so that only what is looked at is read.
+// Others, such as pipes and what is not there, give no bytes. Whoever writes to
+// the file meanwhile changes the bytes: for a look, not to keep.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  Span<const std::uint8_t> bytes() const { return bytes_; }
+
+ private:
+  Span<const std::uint8_t> bytes_;
+};
+
 // Whether `path` names something to read that is not a folder.
 bool IsFile(const std::string& path);
 

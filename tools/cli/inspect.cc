@@ -171,7 +171,7 @@ void PrintText(const Model& model, const std::vector<Group>& groups) {
 }  // namespace
 
 void Inspect(const InspectOptions& options) {
-  AlignedBytes file = ReadBytes(options.model);
+  AlignedBytes file = ReadModel(options.model);
   ErrorInfo error;
   EncoderShape shape;
   error.status = Model::ReadShape(file.bytes(), &shape, &error);

@@ -18,7 +18,7 @@ namespace {
 class Listener {
  public:
   explicit Listener(const ListenOptions& options)
-      : options_(options), file_(ReadBytes(options.model)) {
+      : options_(options), file_(ReadModel(options.model)) {
     ErrorInfo error;
     EncoderShape shape;
     error.status = Model::ReadShape(file_.bytes(), &shape, &error);

@@ -17,6 +17,19 @@ void Refuse(const std::string& path, const ErrorInfo& error) {
   throw Failure(sentence);
 }
 
+AlignedBytes ReadModel(const std::string& path) {
+  const MappedFile mapped(path);
+  if (!mapped.bytes().empty()) {
+    std::vector<BlockWeights> blocks(EncoderShape::kMaxBlocks);
+    Model model;
+    ErrorInfo error;
+    error.status =
+        model.Init(mapped.bytes(), {blocks.data(), blocks.size()}, &error);
+    if (error.status != Status::kOk) Refuse(path, error);
+  }
+  return ReadBytes(path);
+}
+
 std::string ToString(StringView view) {
   return view.empty() ? std::string() : std::string(view.data(), view.size());
 }
@@ -30,7 +43,7 @@ std::vector<std::string> LabelsOf(const Model& model) {
 }
 
 Input InputOf(const std::string& path) {
-  AlignedBytes file = ReadBytes(path);
+  AlignedBytes file = ReadModel(path);
   ErrorInfo error;
   EncoderShape shape;
   error.status = Model::ReadShape(file.bytes(), &shape, &error);
@@ -40,7 +53,7 @@ Input InputOf(const std::string& path) {
 
 template <class Classifier>
 BasicSession<Classifier>::BasicSession(const std::string& path)
-    : path_(path), file_(ReadBytes(path)) {
+    : path_(path), file_(ReadModel(path)) {
   ErrorInfo error;
   EncoderShape shape;
   error.status = Model::ReadShape(file_.bytes(), &shape, &error);

@@ -17,6 +17,10 @@ namespace atto::cli {
 // Throws a Failure that names the model file and what is wrong in it.
 [[noreturn]] void Refuse(const std::string& path, const ErrorInfo& error);
 
+// The bytes of a valid model file; throws Failure for any other. A large file
+// of garbage is refused in milliseconds, without being read into memory.
+AlignedBytes ReadModel(const std::string& path);
+
 std::string ToString(StringView view);
 
 std::vector<std::string> LabelsOf(const Model& model);
