@@ -2,8 +2,8 @@
 // checksum as it was and repaired: an error that names its place, or a model
 // that runs. In a build with sanitizers, that shows that it stays in bounds.
 //
-// Nine values a byte; in header and metadata all 255 with ATTO_DAMAGE=exhaustive
-// in the environment (tools/dev safety damage).
+// Nine values a byte; in header and metadata all 255 with
+// ATTO_DAMAGE=exhaustive in the environment (tools/dev safety damage).
 #include <doctest/doctest.h>
 
 #include <cstddef>
