@@ -26,6 +26,10 @@ function(atto_common_flags target)
                C_EXTENSIONS OFF
                CXX_VISIBILITY_PRESET hidden
                VISIBILITY_INLINES_HIDDEN ON)
+  if(ATTO_FUZZ) # counters of the branches taken; libFuzzer reads them
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    target_link_options(${target} PUBLIC -fsanitize=fuzzer-no-link)
+  endif()
   if(ATTO_SANITIZE)
     set(sanitize
         -fsanitize=${ATTO_SANITIZE}

@@ -106,6 +106,28 @@ def random_text(rng: random.Random) -> bytes:
     return data
 
 
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """A text after a few accidents: bytes flipped, lost, repeated, moved."""
+    for _ in range(rng.randrange(1, 6)):
+        begin = rng.randrange(len(data) + 1)
+        end = min(len(data), begin + rng.randrange(1, 20))
+        piece = data[begin:end]
+        accident = rng.randrange(5)
+        if accident == 0 and piece:
+            flipped = piece[0] ^ (1 << rng.randrange(8))
+            data = data[:begin] + bytes([flipped]) + data[begin + 1 :]
+        elif accident == 1:
+            data = data[:begin] + data[end:]
+        elif accident == 2:
+            data = data[:end] + piece * rng.randrange(1, 8) + data[end:]
+        elif accident == 3:
+            data = data[end:] + data[:begin] + piece
+        else:
+            strange = bytes([rng.randrange(256)]) * rng.randrange(1, 70)
+            data = data[:begin] + strange + data[begin:]
+    return data
+
+
 class ParityTest(unittest.TestCase):
     """Holds the shared library against tools/text/reference.py."""
 
@@ -170,6 +192,12 @@ class ParityTest(unittest.TestCase):
         rng = random.Random(SEED)
         for _ in range(ROUNDS):
             self.check(random_text(rng))
+
+    def test_damaged_texts(self) -> None:
+        """The same after accidents that break code points and patterns."""
+        rng = random.Random(SEED)
+        for _ in range(ROUNDS // 2):
+            self.check(damaged(random_text(rng), rng))
 
     def test_random_bytes(self) -> None:
         """Bytes with no sense at all, seed fixed."""

@@ -1,0 +1,166 @@
+// Loads a file with every reader of the library, and runs what is accepted on
+// every backend.
+#ifndef ATTO_TESTS_FUZZ_RUN_MODEL_H_
+#define ATTO_TESTS_FUZZ_RUN_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ops/backend.h"
+#include "runtime/classifier.h"
+#include "runtime/model/tensor_iterator.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/support/model_file.h"
+
+#if ATTO_WITH_XSIMD
+#include "runtime/float_encoder.h"
+#endif
+
+namespace atto::fuzz {
+
+// An error names its culprit in a way that can be printed.
+inline void RequireError(Status status, const ErrorInfo& error) {
+  Require(error.status == status, "the error has the status");
+  Require(error.subject[0] != '\0', "the error names a subject");
+  for (const char* p = error.subject; *p != '\0'; ++p) {
+    Require(*p >= ' ' && *p <= '~', "the subject is printable");
+  }
+  Require(error.expectation != nullptr, "the error has an expectation");
+}
+
+// What is accepted may still take minutes; a fuzzer has no time for it.
+inline bool IsQuick(const EncoderShape& shape) {
+  return MultiplyAdds(shape, shape.tokens) < (1U << 19);
+}
+
+// What people and tools look at.
+inline void LookAt(const Model& model) {
+  std::size_t bytes = model.name().size();
+  for (std::size_t i = 0; i < model.shape().classes; ++i) {
+    const StringView label = model.label(i);
+    Require(label.size() >= 1 && label.size() <= 63, "labels have 1..63 bytes");
+    for (const char c : label) bytes += static_cast<std::uint8_t>(c);
+  }
+  GgufTensor tensor;
+  std::size_t tensors = 0;
+  for (TensorIterator all(model); all.Next(&tensor);) {
+    ++tensors;
+    Require(tensor.data >= model.file().begin() &&
+                tensor.data + tensor.bytes <= model.file().end(),
+            "tensors lie in the file");
+  }
+  Require(tensors > 0 && bytes > 0, "a model has tensors and labels");
+}
+
+// The logits of one run on one backend.
+inline std::vector<std::int16_t> RunOn(const Backend& backend,
+                                       Span<const std::uint8_t> file,
+                                       const std::vector<std::uint8_t>& text) {
+  EncoderShape shape;
+  Require(Model::ReadShape(file, &shape) == Status::kOk, "a model has a shape");
+  // Exactly what it takes, so that a sanitizer sees the first byte beyond.
+  testing::FileBytes arena(
+      testing::Bytes(ArenaBytes(shape, backend.memory), 0xA5));
+  const Span<std::uint8_t> memory(arena.data(), arena.span().size());
+  Span<const std::int16_t> logits;
+  TextClassifier classifier;
+  if (shape.input == Input::kText) {
+    Require(classifier.Init(file, memory, nullptr, &backend) == Status::kOk,
+            "every backend takes an accepted model");
+    Classification result;
+    const Status status = classifier.Classify(
+        {reinterpret_cast<const char*>(text.data()), text.size()}, &result);
+    if (status == Status::kEmptyInput) return {};
+    Require(status == Status::kOk, "any text has a label or no token");
+    Require(result.label < shape.classes, "the label is a class");
+    Require(result.tokens <= shape.tokens, "tokens fit the model");
+    logits = result.logits;
+    return {logits.begin(), logits.end()};
+  }
+  Encoder& encoder = classifier.encoder();
+  Require(encoder.Init(file, memory, nullptr, &backend) == Status::kOk,
+          "every backend takes an accepted model");
+  std::size_t at = 0;
+  while (std::int8_t* const row = encoder.NextRow()) {
+    for (std::size_t i = 0; i < shape.d_input; ++i) {
+      const int value = text.empty() ? 127 : text[at++ % text.size()] - 128;
+      row[i] = static_cast<std::int8_t>(value < -127 ? -127 : value);
+    }
+  }
+  Require(encoder.Run(&logits) == Status::kOk, "a full sequence runs");
+  return {logits.begin(), logits.end()};
+}
+
+#if ATTO_WITH_XSIMD
+inline void RunFloat(Span<const std::uint8_t> file,
+                     const std::vector<std::uint8_t>& text) {
+  std::vector<FloatBlockWeights> blocks(EncoderShape::kMaxBlocks);
+  FloatModel model;
+  ErrorInfo error;
+  const Status status =
+      model.Init(file, {blocks.data(), blocks.size()}, &error);
+  if (status != Status::kOk) {
+    RequireError(status, error);
+    return;
+  }
+  if (!IsQuick(model.shape())) return;
+  const FloatBackend& backend = *DefaultFloatBackend();
+  testing::FileBytes arena(
+      testing::Bytes(FloatArenaBytes(model.shape(), backend.memory), 0xFF));
+  FloatEncoder encoder;
+  Require(encoder.Init(file, {arena.data(), arena.span().size()}, &error,
+                       &backend) == Status::kOk,
+          "the encoder takes what the model takes");
+  std::size_t at = 0;
+  while (float* const row = encoder.NextRow()) {
+    for (std::size_t i = 0; i < model.shape().d_input; ++i) {
+      row[i] = text.empty()
+                   ? 127.0F
+                   : static_cast<float>(text[at++ % text.size()]) - 128;
+    }
+  }
+  Span<const float> logits;
+  Require(encoder.Run(&logits) == Status::kOk, "a full sequence runs");
+  for (const float logit : logits) {
+    Require(logit - logit == 0, "logits are finite");
+  }
+}
+#endif
+
+// `text`: what an accepted model classifies, or the rows that it takes.
+inline void LoadAndRun(Span<const std::uint8_t> file,
+                       const std::vector<std::uint8_t>& text) {
+#if ATTO_WITH_XSIMD
+  RunFloat(file, text);
+#endif
+  std::vector<BlockWeights> blocks(EncoderShape::kMaxBlocks);
+  Model model;
+  ErrorInfo error;
+  const Status status =
+      model.Init(file, {blocks.data(), blocks.size()}, &error);
+  Require(model.initialized() == (status == Status::kOk),
+          "a model is whole or empty");
+  if (status != Status::kOk) {
+    RequireError(status, error);
+    return;
+  }
+  LookAt(model);
+  if (!IsQuick(model.shape())) return;
+  std::vector<std::int16_t> expected;
+  for (const Backend* const backend : Backends()) {
+    if (!backend->supported()) continue;
+    const std::vector<std::int16_t> logits = RunOn(*backend, file, text);
+    if (backend == Backends()[0]) {
+      expected = logits;
+    } else {
+      Require(logits == expected, "every backend gives the logits of ref");
+    }
+  }
+}
+
+}  // namespace atto::fuzz
+
+#endif  // ATTO_TESTS_FUZZ_RUN_MODEL_H_
