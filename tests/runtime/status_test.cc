@@ -42,7 +42,7 @@ class Attempt {
   ErrorInfo error;
 
  private:
-  static constexpr std::size_t kArenaBytes = 1 << 18;
+  static constexpr std::size_t kArenaBytes = 1 << 16;
 
   FileBytes file_;
   FileBytes arena_;
@@ -57,7 +57,7 @@ Attempt Damaged(const std::function<void(ModelFile*)>& damage) {
 Status LabelBeyondTheLast() {
   const FileBytes file(testing::MakeSmallModel().Build());
   FileBytes memory(Bytes(ATTO_TEXT_CLASSIFIER_BYTES));
-  FileBytes arena(Bytes(1 << 18));
+  FileBytes arena(Bytes(1 << 16));
   atto_text_classifier* classifier = nullptr;
   REQUIRE(atto_text_classifier_init(memory.data(), ATTO_TEXT_CLASSIFIER_BYTES,
                                     file.span().data(), file.span().size(),
