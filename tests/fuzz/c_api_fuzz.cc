@@ -2,7 +2,7 @@
 // arguments that a C program can make without lying about its own memory.
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/c_api.h"
@@ -36,14 +36,15 @@ std::vector<FileBytes> MakeModels() {
   return models;
 }
 
-// Memory for one classifier, and what its last init gave.
+// Memory for one object, and what the last init in it gave: at most one.
 struct Slot {
-  Slot()
-      : memory(Bytes(ATTO_TEXT_CLASSIFIER_BYTES)), arena(Bytes(kArenaBytes)) {}
+  Slot() : memory(Bytes(ATTO_SPOTTER_BYTES)), arena(Bytes(kArenaBytes)) {}
 
   FileBytes memory;
   FileBytes arena;
-  atto_text_classifier* classifier = nullptr;
+  atto_text_classifier* text = nullptr;
+  atto_audio_classifier* audio = nullptr;
+  atto_spotter* spotter = nullptr;
 };
 
 // Null now and then.
@@ -71,7 +72,8 @@ void ArenaSize(FuzzInput* input, const FileBytes& model) {
   atto_error error;
   atto_error* const where = Maybe(input, &error);
   std::size_t* const to = Maybe(input, &bytes);
-  const atto_status status = atto_arena_size(
+  const auto size = input->Coin() ? &atto_arena_size : &atto_spotter_arena_size;
+  const atto_status status = size(
       Maybe(input, model.span().data()),
       input->Coin() ? model.span().size() : input->Index(model.span().size()),
       to, where);
@@ -81,10 +83,15 @@ void ArenaSize(FuzzInput* input, const FileBytes& model) {
   }
 }
 
-void Init(FuzzInput* input, const FileBytes& model, Slot* slot) {
+void OnEvent(void* context, const atto_event* event) {
+  ++*static_cast<std::size_t*>(context);
+  Require(event->start < event->end, "an event takes time");
+}
+
+void Init(FuzzInput* input, const FileBytes& model, Slot* slot,
+          std::size_t* events) {
   atto_error error;
   atto_error* const where = Maybe(input, &error);
-  atto_text_classifier* made = nullptr;
   // Too small or misaligned now and then.
   const auto part = [input](FileBytes* bytes) {
     const std::size_t size = bytes->span().size();
@@ -96,31 +103,38 @@ void Init(FuzzInput* input, const FileBytes& model, Slot* slot) {
   const Span<std::uint8_t> memory_part = part(&slot->memory);
   const Span<std::uint8_t> arena = part(&slot->arena);
   std::uint8_t* const memory = Maybe(input, memory_part.data());
-  atto_text_classifier** const to = Maybe(input, &made);
-  const atto_status status = atto_text_classifier_init(
-      memory, memory_part.size(), Maybe(input, model.span().data()),
-      model.span().size(), Maybe(input, arena.data()), arena.size(), to, where);
-  RequireError(status, where);
-  Require((made != nullptr) == (status == ATTO_OK), "a classifier or an error");
+  const std::uint8_t* const file = Maybe(input, model.span().data());
+  std::uint8_t* const arena_start = Maybe(input, arena.data());
+  const std::size_t size = model.span().size();
   // A call that got as far as the memory has ended what lived there.
-  if (status == ATTO_OK) {
-    slot->classifier = made;
-  } else if (memory != nullptr && to != nullptr) {
-    slot->classifier = nullptr;
+  const auto init = [&](auto function, auto member, auto... options) {
+    std::remove_reference_t<decltype(slot->*member)> made = nullptr;
+    auto* const to = Maybe(input, &made);
+    const atto_status status =
+        function(memory, memory_part.size(), file, size, arena_start,
+                 arena.size(), options..., to, where);
+    RequireError(status, where);
+    Require((made != nullptr) == (status == ATTO_OK), "an object or an error");
+    if (memory == nullptr || to == nullptr) return;
+    slot->text = nullptr;
+    slot->audio = nullptr;
+    slot->spotter = nullptr;
+    slot->*member = made;
+  };
+  switch (input->Index(3)) {
+    case 0: init(&atto_text_classifier_init, &Slot::text); break;
+    case 1: init(&atto_audio_classifier_init, &Slot::audio); break;
+    default: {
+      void* const context = events;
+      init(&atto_spotter_init, &Slot::spotter,
+           static_cast<std::uint16_t>(input->In(0, 600)),
+           Maybe(input, &OnEvent), context);
+    }
   }
 }
 
-void Classify(FuzzInput* input, Slot* slot) {
-  const std::vector<std::uint8_t> text = input->Bytes(input->Index(80));
-  atto_classification result;
-  atto_text_classifier* const classifier = Maybe(input, slot->classifier);
-  atto_classification* const to = Maybe(input, &result);
-  const atto_status status = atto_text_classify(
-      classifier, Maybe(input, reinterpret_cast<const char*>(text.data())),
-      text.size(), to);
+void RequireResult(atto_status status, const atto_classification& result) {
   RequireStatus(status);
-  Require(classifier != nullptr || status == ATTO_NULL_POINTER,
-          "no classifier is an error");
   if (status != ATTO_OK) return;
   Require(result.classes >= 2 && result.label < result.classes,
           "the label is a class");
@@ -132,15 +146,52 @@ void Classify(FuzzInput* input, Slot* slot) {
   }
 }
 
+std::vector<std::int16_t> DrawSamples(FuzzInput* input) {
+  Numbers<std::int16_t> samples(input, input->Size(0, 300), -32768, 32767);
+  return {samples.data(), samples.data() + samples.size()};
+}
+
+void Classify(FuzzInput* input, Slot* slot) {
+  const std::vector<std::uint8_t> text = input->Bytes(input->Index(80));
+  atto_classification result;
+  RequireResult(atto_text_classify(
+                    Maybe(input, slot->text),
+                    Maybe(input, reinterpret_cast<const char*>(text.data())),
+                    text.size(), Maybe(input, &result)),
+                result);
+}
+
+void Listen(FuzzInput* input, Slot* slot) {
+  const std::vector<std::int16_t> samples = DrawSamples(input);
+  atto_classification result;
+  std::size_t cut = 0;
+  RequireResult(atto_audio_classify(
+                    Maybe(input, slot->audio), Maybe(input, samples.data()),
+                    samples.size(), Maybe(input, &result), Maybe(input, &cut)),
+                result);
+  RequireStatus(atto_spotter_push(Maybe(input, slot->spotter),
+                                  Maybe(input, samples.data()),
+                                  samples.size()));
+  if (input->Coin()) RequireStatus(atto_spotter_reset(slot->spotter));
+  RequireStatus(atto_spotter_set_threshold(
+      Maybe(input, slot->spotter), input->Index(5),
+      static_cast<std::uint16_t>(input->In(0, 65535))));
+}
+
 void Label(FuzzInput* input, Slot* slot) {
   const char* label = nullptr;
   std::size_t bytes = 0;
-  const atto_status status =
-      atto_label(Maybe(input, slot->classifier), input->Index(5),
-                 Maybe(input, &label), Maybe(input, &bytes));
-  RequireStatus(status);
-  if (status == ATTO_OK) {
-    Require(label != nullptr && bytes >= 1, "a class has a label");
+  const char** const to = Maybe(input, &label);
+  std::size_t* const count = Maybe(input, &bytes);
+  const std::size_t index = input->Index(5);
+  for (const atto_status status :
+       {atto_label(slot->text, index, to, count),
+        atto_audio_label(slot->audio, index, to, count),
+        atto_spotter_label(slot->spotter, index, to, count)}) {
+    RequireStatus(status);
+    if (status == ATTO_OK) {
+      Require(label != nullptr && bytes >= 1, "a class has a label");
+    }
   }
 }
 
@@ -153,13 +204,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   static const std::vector<atto::testing::FileBytes> models = MakeModels();
   FuzzInput input(data, size);
   Slot slots[kSlots];
+  std::size_t events = 0;
   for (std::size_t call = 0; call < kMaxCalls && !input.empty(); ++call) {
     Slot* const slot = &slots[input.Index(kSlots)];
     switch (input.Index(8)) {
       case 0: ArenaSize(&input, models[input.Index(models.size())]); break;
       case 1:
-      case 2: Init(&input, models[input.Index(models.size())], slot); break;
+      case 2:
+        Init(&input, models[input.Index(models.size())], slot, &events);
+        break;
       case 3: Label(&input, slot); break;
+      case 4:
+      case 5: Listen(&input, slot); break;
       default: Classify(&input, slot);
     }
   }

@@ -13,6 +13,7 @@
 #include "runtime/classifier.h"
 #include "runtime/model/tensor_iterator.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/run_audio.h"
 #include "tests/support/model_file.h"
 
 #if ATTO_WITH_XSIMD
@@ -36,6 +37,11 @@ inline bool IsQuick(const EncoderShape& shape) {
   return MultiplyAdds(shape, shape.tokens) < (1U << 19);
 }
 
+// The same for the samples of a window.
+inline bool AudioIsShort(const EncoderShape& shape) {
+  return WindowSamples(shape) < 20000;
+}
+
 // What people and tools look at.
 inline void LookAt(const Model& model) {
   std::size_t bytes = model.name().size();
@@ -55,20 +61,19 @@ inline void LookAt(const Model& model) {
   Require(tensors > 0 && bytes > 0, "a model has tensors and labels");
 }
 
-// The logits of one run on one backend.
+// What one run on one backend gives: logits, and for audio what is heard.
 inline std::vector<std::int16_t> RunOn(const Backend& backend,
                                        Span<const std::uint8_t> file,
                                        const std::vector<std::uint8_t>& text) {
   EncoderShape shape;
   Require(Model::ReadShape(file, &shape) == Status::kOk, "a model has a shape");
-  // Exactly what it takes, so that a sanitizer sees the first byte beyond.
-  testing::FileBytes arena(
-      testing::Bytes(ArenaBytes(shape, backend.memory), 0xA5));
-  const Span<std::uint8_t> memory(arena.data(), arena.span().size());
-  Span<const std::int16_t> logits;
-  TextClassifier classifier;
   if (shape.input == Input::kText) {
-    Require(classifier.Init(file, memory, nullptr, &backend) == Status::kOk,
+    // Exactly what it takes, so that a sanitizer sees the first byte beyond.
+    testing::FileBytes arena(
+        testing::Bytes(ArenaBytes(shape, backend.memory), 0xA5));
+    TextClassifier classifier;
+    Require(classifier.Init(file, {arena.data(), arena.span().size()}, nullptr,
+                            &backend) == Status::kOk,
             "every backend takes an accepted model");
     Classification result;
     const Status status = classifier.Classify(
@@ -77,21 +82,21 @@ inline std::vector<std::int16_t> RunOn(const Backend& backend,
     Require(status == Status::kOk, "any text has a label or no token");
     Require(result.label < shape.classes, "the label is a class");
     Require(result.tokens <= shape.tokens, "tokens fit the model");
-    logits = result.logits;
-    return {logits.begin(), logits.end()};
+    return {result.logits.begin(), result.logits.end()};
   }
-  Encoder& encoder = classifier.encoder();
-  Require(encoder.Init(file, memory, nullptr, &backend) == Status::kOk,
-          "every backend takes an accepted model");
-  std::size_t at = 0;
-  while (std::int8_t* const row = encoder.NextRow()) {
-    for (std::size_t i = 0; i < shape.d_input; ++i) {
-      const int value = text.empty() ? 127 : text[at++ % text.size()] - 128;
-      row[i] = static_cast<std::int8_t>(value < -127 ? -127 : value);
-    }
+  // The same text, as samples.
+  std::vector<std::int16_t> pcm(text.size() / 2);
+  for (std::size_t i = 0; i < pcm.size(); ++i) {
+    pcm[i] = static_cast<std::int16_t>(text[2 * i] | text[2 * i + 1] << 8);
   }
-  Require(encoder.Run(&logits) == Status::kOk, "a full sequence runs");
-  return {logits.begin(), logits.end()};
+  pcm.resize(AudioIsShort(shape) ? WindowSamples(shape) + 64 : pcm.size());
+  const std::vector<std::uint64_t> heard =
+      Listen(file, pcm, 97, 1, SpotterParams::kDefaultThreshold, backend);
+  std::vector<std::int16_t> result = ClassifyClip(file, pcm, backend);
+  for (const std::uint64_t number : heard) {
+    result.push_back(static_cast<std::int16_t>(number & 0x7FFF));
+  }
+  return result;
 }
 
 #if ATTO_WITH_XSIMD
