@@ -109,6 +109,9 @@ function(atto_add_firmware name)
     COMMAND ${CMAKE_SIZE} $<TARGET_FILE:${name}>
     BYPRODUCTS ${CMAKE_CURRENT_BINARY_DIR}/${name}.bin ${CMAKE_CURRENT_BINARY_DIR}/${name}.map
     VERBATIM)
+  if(TARGET firmware_examples AND NOT arg_NO_TEST)
+    add_dependencies(firmware_examples ${name})
+  endif()
   get_target_property(machine ${board} ATTO_MACHINE)
   if(NOT machine OR NOT ATTO_BUILD_TESTS OR arg_NO_TEST)
     return()

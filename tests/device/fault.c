@@ -9,7 +9,8 @@ int main(void) {
   __asm volatile("udf #0");
 #else
   static uint32_t words[2];
-  const uintptr_t address = (uintptr_t)words + 1;
+  uintptr_t address = (uintptr_t)words + 1;
+  __asm volatile("" : "+r"(address)); /* or the compiler reads bytes */
   board_print_hex(*(volatile uint32_t*)address);
 #endif
   board_print("no fault\r\n");

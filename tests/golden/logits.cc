@@ -3,6 +3,7 @@
 // same program on hosts and boards; tools/golden.py reads it.
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "ops/backend.h"
 #include "runtime/classifier.h"
