@@ -3,10 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of newlib's librdimon; C++ objects with destructors name the second. */
-void initialise_monitor_handles(void);
-extern void* __dso_handle;
+/* What newlib wants of the files that -nostartfiles leaves out. */
 void* __dso_handle;
+void _init(void);
+void _fini(void);
+void _init(void) {}
+void _fini(void) {}
+
+void initialise_monitor_handles(void); /* of newlib */
 
 __attribute__((constructor)) static void StartSystem(void) {
   initialise_monitor_handles();

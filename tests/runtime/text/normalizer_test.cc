@@ -121,8 +121,13 @@ TEST_CASE("each maximal ill-formed part is one replacement") {
 }
 
 TEST_CASE("megabytes that show nothing give nothing") {
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+  constexpr int kMarks = 50000;  // a board has no megabytes
+#else
+  constexpr int kMarks = 1000000;
+#endif
   std::string marks;
-  for (int i = 0; i < 1000000; ++i) marks += "\u0301";
+  for (int i = 0; i < kMarks; ++i) marks += "\u0301";
   const Result result = Normalize("a" + marks + "b");
   CHECK(result.text == "ab");
   CHECK(result.chars[1].offset == 1 + marks.size());

@@ -130,7 +130,8 @@ TEST_CASE("parameters out of range name their key") {
       params.*rule.field = value;
       CHECK(ValidateTextParams(params, nullptr) == Status::kOk);
     }
-    for (const std::uint32_t value : {rule.low - 1, rule.high + 1, ~0U}) {
+    constexpr std::uint32_t kMost = ~std::uint32_t{0};
+    for (const std::uint32_t value : {rule.low - 1, rule.high + 1, kMost}) {
       if (value == 0 && rule.zero) continue;
       params.*rule.field = value;
       ErrorInfo error;
