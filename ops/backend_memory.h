@@ -19,18 +19,26 @@ struct BackendMemory {
   // Most channels that a panel of packed weights has; 0 when the weights are
   // read where the model file has them.
   std::uint16_t panel_channels;
+  // Query rows whose attention is computed together.
+  std::uint16_t query_rows;
 };
 
 // The scalar kernels: small tiles, nothing packed.
-inline constexpr BackendMemory kRefMemory = {8, 0};
+inline constexpr BackendMemory kRefMemory = {8, 0, 1};
+
+// Cortex-M cores with SIMD instructions: the same, but four query rows share
+// each key.
+inline constexpr BackendMemory kCortexMMemory = {8, 0, 4};
 
 // Enough for every Highway target: vectors of 128 to 512 bits.
-inline constexpr BackendMemory kHighwayMemory = {64, 32};
+inline constexpr BackendMemory kHighwayMemory = {64, 32, 4};
 
 // Enough for every backend of this build: the size of an arena that must not
 // care which one runs.
 #if ATTO_WITH_HIGHWAY
 inline constexpr BackendMemory kBuildMemory = kHighwayMemory;
+#elif ATTO_WITH_DSP || ATTO_WITH_HELIUM
+inline constexpr BackendMemory kBuildMemory = kCortexMMemory;
 #else
 inline constexpr BackendMemory kBuildMemory = kRefMemory;
 #endif
@@ -68,11 +76,20 @@ constexpr std::size_t PackedLinearBytes(const BackendMemory& memory,
          channels / 8 * (2 * (splits + 1) + kPackAlignment);
 }
 
-// Upper bound of the scratch of one attention call.
+// Upper bound of the scratch of one attention call. Grows with n, never with
+// n x n.
 constexpr std::size_t AttentionScratchBytes(const BackendMemory& memory,
                                             std::size_t tokens,
                                             std::size_t d_head) noexcept {
-  if (memory.panel_channels == 0) return AttentionScratchBytes(tokens);
+  if (memory.query_rows == 1) return AttentionScratchBytes(tokens);
+  if (memory.panel_channels == 0) {
+    // Scores of four rows; their weights, where the queries were before.
+    const std::size_t padded = RoundUpTo(tokens, 16);
+    const std::size_t weights = 4 * padded;
+    const std::size_t queries = 4 * sizeof(std::int16_t) * RoundUpTo(d_head, 4);
+    return 4 * sizeof(std::int32_t) * padded +
+           (weights > queries ? weights : queries);
+  }
   const std::size_t panel = memory.panel_channels;
   const std::size_t padded = RoundUpTo(tokens, panel);
   const std::size_t steps = (d_head + 1) / 2;  // of 16-bit pairs

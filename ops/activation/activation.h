@@ -31,6 +31,10 @@ void GeluS8Ref(unsigned fraction_bits, Span<std::int8_t> x) noexcept;
 // x = max(x, 0), elementwise, in place.
 void ReluS8Ref(Span<std::int8_t> x) noexcept;
 
+// The same on other cores.
+decltype(GeluS8Ref) GeluS8Dsp, GeluS8Helium;
+decltype(ReluS8Ref) ReluS8Dsp, ReluS8Helium;
+
 }  // namespace atto
 
 #endif  // ATTO_OPS_ACTIVATION_ACTIVATION_H_

@@ -15,6 +15,10 @@ void AddS16Ref(Span<const std::int16_t> x, std::int16_t* r) noexcept;
 void AddShiftedS8Ref(unsigned shift, Span<const std::int8_t> x,
                      std::int16_t* r) noexcept;
 
+// The same on other cores.
+decltype(AddS16Ref) AddS16Dsp, AddS16Helium;
+decltype(AddShiftedS8Ref) AddShiftedS8Dsp, AddShiftedS8Helium;
+
 }  // namespace atto
 
 #endif  // ATTO_OPS_ADD_ADD_H_

@@ -35,6 +35,9 @@ void AttentionS8Ref(const Attention& attention, MatrixView<const std::int8_t> q,
                     MatrixView<const std::int8_t> v, MatrixView<std::int8_t> y,
                     void* scratch, std::int8_t* tap) noexcept;
 
+// The same on other cores.
+decltype(AttentionS8Ref) AttentionS8Dsp, AttentionS8Helium;
+
 }  // namespace atto
 
 #endif  // ATTO_OPS_ATTENTION_ATTENTION_H_

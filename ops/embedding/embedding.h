@@ -28,6 +28,9 @@ struct Embedding {
 void EmbeddingSumS8Ref(const Embedding& embedding,
                        Span<const std::uint16_t> rows, std::int8_t* y) noexcept;
 
+// The same on other cores.
+decltype(EmbeddingSumS8Ref) EmbeddingSumS8Dsp, EmbeddingSumS8Helium;
+
 }  // namespace atto
 
 #endif  // ATTO_OPS_EMBEDDING_EMBEDDING_H_

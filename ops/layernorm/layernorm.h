@@ -42,6 +42,11 @@ void LayerNormS16Ref(const LayerNorm& norm, MatrixView<const std::int16_t> x,
 void QuantiseS8Ref(unsigned shift, Span<const std::int16_t> x,
                    std::int8_t* y) noexcept;
 
+// The same on other cores.
+decltype(LayerNormS8Ref) LayerNormS8Dsp, LayerNormS8Helium;
+decltype(LayerNormS16Ref) LayerNormS16Dsp, LayerNormS16Helium;
+decltype(QuantiseS8Ref) QuantiseS8Dsp, QuantiseS8Helium;
+
 }  // namespace atto
 
 #endif  // ATTO_OPS_LAYERNORM_LAYERNORM_H_

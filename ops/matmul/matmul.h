@@ -42,6 +42,11 @@ void MatmulS16Ref(const Linear& linear, MatrixView<const std::int8_t> x,
 void MatmulAddS16Ref(const Linear& linear, MatrixView<const std::int8_t> x,
                      MatrixView<std::int16_t> r) noexcept;
 
+// The same on other cores.
+decltype(MatmulS8Ref) MatmulS8Dsp, MatmulS8Helium;
+decltype(MatmulS16Ref) MatmulS16Dsp, MatmulS16Helium;
+decltype(MatmulAddS16Ref) MatmulAddS16Dsp, MatmulAddS16Helium;
+
 }  // namespace atto
 
 #endif  // ATTO_OPS_MATMUL_MATMUL_H_

@@ -17,6 +17,10 @@ void SumRowsS8Ref(MatrixView<const std::int8_t> x, std::int32_t* sums) noexcept;
 void MeanS8Ref(Span<const std::int32_t> sums, std::size_t tokens,
                unsigned shift, std::int8_t* y) noexcept;
 
+// The same on other cores.
+decltype(SumRowsS8Ref) SumRowsS8Dsp, SumRowsS8Helium;
+decltype(MeanS8Ref) MeanS8Dsp, MeanS8Helium;
+
 }  // namespace atto
 
 #endif  // ATTO_OPS_POOLING_POOLING_H_

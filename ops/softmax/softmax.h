@@ -27,6 +27,9 @@ std::int32_t SoftmaxS8Ref(const SoftmaxParams& params,
                           Span<const std::int32_t> scores,
                           std::int8_t* weights) noexcept;
 
+// The same on other cores.
+decltype(SoftmaxS8Ref) SoftmaxS8Dsp, SoftmaxS8Helium;
+
 // Class probabilities with 15 fraction bits (32,768 is certainty) from logits
 // in units of 1/256 nat. logits [c], scores [c], 1 <= c <= 1,024. Not a hot
 // path: it runs once a classification.
