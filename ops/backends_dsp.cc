@@ -7,10 +7,10 @@ namespace {
 
 constexpr Backend kDspBackend = {
     "dsp",           &EveryCpu,        kCortexMMemory,        nullptr,
-    &MatmulS8Dsp,    &MatmulS16Dsp,    &MatmulAddS16Dsp, &EmbeddingSumS8Ref,
-    &AddS16Ref,      &AddShiftedS8Ref, &LayerNormS8Ref,  &LayerNormS16Ref,
-    &QuantiseS8Ref,  &GeluS8Ref,       &ReluS8Ref,       &SoftmaxS8Dsp,
-    &AttentionS8Dsp, &SumRowsS8Ref,    &MeanS8Ref};
+    &MatmulS8Dsp,    &MatmulS16Dsp,    &MatmulAddS16Dsp, &EmbeddingSumS8Dsp,
+    &AddS16Dsp,      &AddShiftedS8Dsp, &LayerNormS8Dsp,  &LayerNormS16Dsp,
+    &QuantiseS8Dsp,  &GeluS8Dsp,       &ReluS8Dsp,       &SoftmaxS8Dsp,
+    &AttentionS8Dsp, &SumRowsS8Dsp,    &MeanS8Ref};
 
 constexpr const Backend* kBackends[] = {&kRefBackend, &kDspBackend};
 

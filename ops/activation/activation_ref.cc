@@ -1,4 +1,5 @@
 #include "ops/activation/activation.h"
+#include "ops/activation/gelu_table.h"
 
 namespace atto {
 namespace {
@@ -23,13 +24,16 @@ static_assert(kGeluMinFractionBits == 3 && kGeluMaxFractionBits == 6);
 
 }  // namespace
 
+const std::int8_t* GeluBelowRelu(unsigned fraction_bits) noexcept {
+  return kGeluTables[fraction_bits - kGeluMinFractionBits].below_relu;
+}
+
 void GeluS8Ref(unsigned fraction_bits, Span<std::int8_t> x) noexcept {
-  const std::int8_t* const below_relu =
-      kGeluTables[fraction_bits - kGeluMinFractionBits].below_relu;
+  const std::int8_t* const below_relu = GeluBelowRelu(fraction_bits);
   for (std::int8_t& value : x) {
     const std::int32_t q = value;
-    value =
-        static_cast<std::int8_t>(q > 0 ? q - below_relu[q] : -below_relu[-q]);
+    const std::int32_t relu = q > 0 ? q : 0;
+    value = static_cast<std::int8_t>(relu - below_relu[q < 0 ? -q : q]);
   }
 }
 

@@ -43,9 +43,17 @@ inline void StorePart(std::uint32_t word, void* address,
   }
 }
 
+// Between words and the types of intrinsics on signed lanes.
+inline std::int32_t Packed(std::uint32_t word) noexcept {
+  return static_cast<std::int32_t>(word);
+}
+inline std::uint32_t Unpacked(std::int32_t lanes) noexcept {
+  return static_cast<std::uint32_t>(lanes);
+}
+
 // Bytes 0 and 2, sign-extended to 16 bits each.
 inline std::uint32_t EvenBytes(std::uint32_t word) noexcept {
-  return static_cast<std::uint32_t>(__sxtb16(static_cast<int8x4_t>(word)));
+  return Unpacked(__sxtb16(Packed(word)));
 }
 
 // Bytes 1 and 3. Spelt out, because GCC does not fold the rotation.
@@ -63,6 +71,52 @@ inline std::uint32_t OddHalf(std::uint32_t word) noexcept {
   return (word >> 8) & 0x00FF00FF;
 }
 
+// sums + EvenBytes(word), sums + OddBytes(word); halves wrap around.
+inline std::uint32_t AddEvenBytes(std::uint32_t sums,
+                                  std::uint32_t word) noexcept {
+  __asm__("sxtab16 %0, %0, %1" : "+r"(sums) : "r"(word));
+  return sums;
+}
+inline std::uint32_t AddOddBytes(std::uint32_t sums,
+                                 std::uint32_t word) noexcept {
+  __asm__("sxtab16 %0, %0, %1, ror #8" : "+r"(sums) : "r"(word));
+  return sums;
+}
+
+// |x| of four bytes, none of which is -128.
+inline std::uint32_t Magnitudes(std::uint32_t word) noexcept {
+  const int8x4_t negative = __ssub8(0, Packed(word));
+  return __sel(Unpacked(negative), word);
+}
+
+// max(x, 0) of four bytes with these magnitudes: (x + |x|) / 2.
+inline std::uint32_t Positives(std::uint32_t word,
+                               std::uint32_t magnitudes) noexcept {
+  return Unpacked(__shadd8(Packed(word), Packed(magnitudes)));
+}
+
+inline std::uint32_t SubtractBytes(std::uint32_t a, std::uint32_t b) noexcept {
+  return Unpacked(__ssub8(Packed(a), Packed(b)));
+}
+
+// Halfwise, signed.
+inline std::uint32_t SmallerHalves(std::uint32_t a, std::uint32_t b) noexcept {
+  static_cast<void>(__ssub16(Packed(a), Packed(b)));
+  return __sel(b, a);
+}
+inline std::uint32_t LargerHalves(std::uint32_t a, std::uint32_t b) noexcept {
+  static_cast<void>(__ssub16(Packed(a), Packed(b)));
+  return __sel(a, b);
+}
+inline std::uint32_t AddSaturating(std::uint32_t a, std::uint32_t b) noexcept {
+  return Unpacked(__qadd16(Packed(a), Packed(b)));
+}
+
+// x in the int16 range, twice.
+inline std::uint32_t BothHalves(std::int32_t x) noexcept {
+  return (static_cast<std::uint32_t>(x) & 0xFFFF) * 0x00010001;
+}
+
 // Low halves of a and b: (a.low, b.low).
 inline std::uint32_t LowHalves(std::uint32_t a, std::uint32_t b) noexcept {
   return (a & 0xFFFF) | (b << 16);
@@ -76,7 +130,12 @@ inline std::uint32_t HighHalves(std::uint32_t a, std::uint32_t b) noexcept {
 // sum + a.low b.low + a.high b.high.
 inline std::int32_t MultiplyPairs(std::uint32_t a, std::uint32_t b,
                                   std::int32_t sum) noexcept {
-  return __smlad(static_cast<int16x2_t>(a), static_cast<int16x2_t>(b), sum);
+  return __smlad(Packed(a), Packed(b), sum);
+}
+
+inline std::int64_t MultiplyPairs(std::uint32_t a, std::uint32_t b,
+                                  std::int64_t sum) noexcept {
+  return __smlald(Packed(a), Packed(b), sum);
 }
 
 // x clamped to kBits bits.

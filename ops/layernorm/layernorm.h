@@ -29,6 +29,11 @@ constexpr std::uint16_t LayerNormSqrt(std::uint32_t d) noexcept {
   return static_cast<std::uint16_t>(IntegerSqrt(d << 20));
 }
 
+// R of docs/quantization.md from V, the sum of squares of a row that is not
+// constant, 2^28..2^39, and LayerNormSqrt(d).
+std::int32_t LayerNormReciprocal(std::uint64_t squares,
+                                 std::uint32_t sqrt_d) noexcept;
+
 // y[i] = quantise8(u[i], shift): x [rows, d] int16 -> y [rows, d] int8.
 void LayerNormS8Ref(const LayerNorm& norm, MatrixView<const std::int16_t> x,
                     MatrixView<std::int8_t> y) noexcept;

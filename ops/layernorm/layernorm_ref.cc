@@ -42,6 +42,20 @@ RowStatistics Measure(const LayerNorm& norm, const std::int16_t* x) noexcept {
     const std::int32_t c = Centre(row, x[i]);
     squares += static_cast<std::uint32_t>(c * c);
   }
+  row.reciprocal = LayerNormReciprocal(squares, norm.sqrt_d);
+  return row;
+}
+
+std::int16_t Normalise(const LayerNorm& norm, const RowStatistics& row,
+                       std::int16_t x, std::size_t i) noexcept {
+  const std::int32_t z = Rdh16(Centre(row, x), row.reciprocal);
+  return Sat16(Rdh16(z, norm.gain[i]) + norm.bias[i]);
+}
+
+}  // namespace
+
+std::int32_t LayerNormReciprocal(std::uint64_t squares,
+                                 std::uint32_t sqrt_d) noexcept {
   // Bring the sum to [2^30, 2^32) by a power of four, for the square root.
   unsigned reciprocal_shift = 17 - 1;
   if (squares < (std::uint64_t{1} << 30)) {
@@ -53,19 +67,10 @@ RowStatistics Measure(const LayerNorm& norm, const std::int16_t* x) noexcept {
   }
   const std::uint32_t root = IntegerSqrt(static_cast<std::uint32_t>(squares));
   const std::uint32_t q = (std::uint32_t{1} << 31) / root;
-  row.reciprocal = static_cast<std::int32_t>(
-      (q * norm.sqrt_d + (std::uint32_t{1} << (reciprocal_shift - 1))) >>
+  return static_cast<std::int32_t>(
+      (q * sqrt_d + (std::uint32_t{1} << (reciprocal_shift - 1))) >>
       reciprocal_shift);
-  return row;
 }
-
-std::int16_t Normalise(const LayerNorm& norm, const RowStatistics& row,
-                       std::int16_t x, std::size_t i) noexcept {
-  const std::int32_t z = Rdh16(Centre(row, x), row.reciprocal);
-  return Sat16(Rdh16(z, norm.gain[i]) + norm.bias[i]);
-}
-
-}  // namespace
 
 void LayerNormS8Ref(const LayerNorm& norm, MatrixView<const std::int16_t> x,
                     MatrixView<std::int8_t> y) noexcept {

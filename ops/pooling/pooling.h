@@ -19,7 +19,6 @@ void MeanS8Ref(Span<const std::int32_t> sums, std::size_t tokens,
 
 // The same on other cores.
 decltype(SumRowsS8Ref) SumRowsS8Dsp, SumRowsS8Helium;
-decltype(MeanS8Ref) MeanS8Dsp, MeanS8Helium;
 
 }  // namespace atto
 
