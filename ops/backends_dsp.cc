@@ -6,7 +6,7 @@ namespace atto {
 namespace {
 
 constexpr Backend kDspBackend = {
-    "dsp",           &EveryCpu,        kCortexMMemory,        nullptr,
+    "dsp",           &EveryCpu,        kCortexMMemory,   nullptr,
     &MatmulS8Dsp,    &MatmulS16Dsp,    &MatmulAddS16Dsp, &EmbeddingSumS8Dsp,
     &AddS16Dsp,      &AddShiftedS8Dsp, &LayerNormS8Dsp,  &LayerNormS16Dsp,
     &QuantiseS8Dsp,  &GeluS8Dsp,       &ReluS8Dsp,       &SoftmaxS8Dsp,

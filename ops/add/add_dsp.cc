@@ -7,9 +7,9 @@ namespace atto {
 void AddS16Dsp(Span<const std::int16_t> x, std::int16_t* r) noexcept {
   const std::size_t whole = x.size() / 2 * 2;
   for (std::size_t i = 0; i < whole; i += 2) {
-    dsp::StoreWord(dsp::AddSaturating(dsp::LoadWord(r + i),
-                                      dsp::LoadWord(x.data() + i)),
-                   r + i);
+    dsp::StoreWord(
+        dsp::AddSaturating(dsp::LoadWord(r + i), dsp::LoadWord(x.data() + i)),
+        r + i);
   }
   if (whole != x.size()) r[whole] = Sat16(r[whole] + x[whole]);
 }

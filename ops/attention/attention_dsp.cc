@@ -91,14 +91,14 @@ void AttentionS8Dsp(const Attention& attention, MatrixView<const std::int8_t> q,
         tile[r] = q.row(row + (r < rows ? r : 0)) + first;
       }
       dsp::MakePanel(tile, d_head, queries);
-      dsp::Product(queries, d_head, k.data() + first, d, tokens,
-                   scores, padded);
+      dsp::Product(queries, d_head, k.data() + first, d, tokens, scores,
+                   padded);
       MeanReciprocal reciprocals[kRows];
       for (std::size_t r = 0; r < rows; ++r) {
-        const std::int32_t sum = SoftmaxS8Dsp(
-            attention.softmax,
-            Span<const std::int32_t>(scores + r * padded, tokens),
-            weights + r * tokens);
+        const std::int32_t sum =
+            SoftmaxS8Dsp(attention.softmax,
+                         Span<const std::int32_t>(scores + r * padded, tokens),
+                         weights + r * tokens);
         reciprocals[r] = MakeMeanReciprocal(static_cast<std::uint32_t>(sum));
         if (tap != nullptr) {
           std::memcpy(tap + ((row + r) * attention.heads + head) * tokens,
@@ -114,8 +114,8 @@ void AttentionS8Dsp(const Attention& attention, MatrixView<const std::int8_t> q,
         const std::size_t columns = beyond < kColumns ? beyond : kColumns;
         Transpose(v, first + c, columns, padded, transposed);
         std::int32_t sums[kRows][kColumns];
-        dsp::Product(panel, padded, transposed, padded, columns,
-                     sums[0], kColumns);
+        dsp::Product(panel, padded, transposed, padded, columns, sums[0],
+                     kColumns);
         for (std::size_t r = 0; r < rows; ++r) {
           for (std::size_t i = 0; i < columns; ++i) {
             y.row(row + r)[first + c + i] =

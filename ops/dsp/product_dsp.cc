@@ -9,9 +9,9 @@ struct Job {
   const std::uint32_t* panel;
   std::size_t quads;
   std::int32_t* sums;
-  std::size_t sums_step;      // bytes from one row's sums to the next
-  std::size_t weights_step;   // bytes from the end of a channel to the next one
-  const std::int8_t* end;     // of the last channel
+  std::size_t sums_step;     // bytes from one row's sums to the next
+  std::size_t weights_step;  // bytes from the end of a channel to the next one
+  const std::int8_t* end;    // of the last channel
 };
 
 // All quads of all channels (at least one). In assembly because the order

@@ -16,17 +16,16 @@ void EmbeddingSumS8Dsp(const Embedding& embedding,
     std::uint32_t odd = 0;
     for (const std::uint16_t row : rows) {
       const std::int8_t* const entry = column + row * width;
-      const std::uint32_t word = columns == 4
-                                     ? dsp::LoadWord(entry)
-                                     : dsp::LoadPart(entry, columns);
+      const std::uint32_t word =
+          columns == 4 ? dsp::LoadWord(entry) : dsp::LoadPart(entry, columns);
       even = dsp::AddEvenBytes(even, word);
       odd = dsp::AddOddBytes(odd, word);
     }
     const std::uint32_t sums[4] = {even, odd, even >> 16, odd >> 16};
     for (std::size_t j = 0; j < columns; ++j) {
       const auto sum = static_cast<std::int32_t>(sums[j]);
-      y[first + j] = dsp::Clamp127(
-          dsp::RoundedProduct(sum, embedding.multiplier) >> 15);
+      y[first + j] =
+          dsp::Clamp127(dsp::RoundedProduct(sum, embedding.multiplier) >> 15);
     }
   }
 }

@@ -108,8 +108,7 @@ void MatmulAddS16Dsp(const Linear& linear, MatrixView<const std::int8_t> x,
                            std::size_t first, std::size_t channels, void* to) {
     auto* const out = static_cast<std::int16_t*>(to);
     for (std::size_t c = 0; c < channels; ++c) {
-      const std::int32_t u =
-          Requantise(layer, sums[c], first + c) >> 15;
+      const std::int32_t u = Requantise(layer, sums[c], first + c) >> 15;
       out[c] = static_cast<std::int16_t>(dsp::Saturate<16>(out[c] + u));
     }
   };

@@ -16,9 +16,8 @@ void SumRowsS8Dsp(MatrixView<const std::int8_t> x,
       std::uint32_t odd = 0;
       const std::int8_t* from = x.row(row) + j;
       for (std::size_t r = 0; r < rows; ++r, from += x.cols()) {
-        const std::uint32_t word = columns == 4
-                                       ? dsp::LoadWord(from)
-                                       : dsp::LoadPart(from, columns);
+        const std::uint32_t word =
+            columns == 4 ? dsp::LoadWord(from) : dsp::LoadPart(from, columns);
         even = dsp::AddEvenBytes(even, word);
         odd = dsp::AddOddBytes(odd, word);
       }

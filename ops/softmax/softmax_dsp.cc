@@ -10,9 +10,9 @@ struct Row {
   std::uint32_t round = (std::uint32_t{1} << 14) + (std::uint32_t{18} << 26);
   std::int32_t max;
   std::uint32_t right;
-  // exp2m(f) = 32512 - rdh16(16 f, 21944 - rdh16(16 f, 5740)). rdh16(16 f, y) is
-  // (f y + 2^10) >> 11, and c - ((a + 2^10) >> 11) is (c 2^11 + 2^10 - 1 - a) >> 11:
-  // one multiply-and-subtract each.
+  // exp2m(f) = 32512 - rdh16(16 f, 21944 - rdh16(16 f, 5740)). rdh16(16 f, y)
+  // is (f y + 2^10) >> 11, and c - ((a + 2^10) >> 11) is (c 2^11 + 2^10 - 1 -
+  // a) >> 11: one multiply-and-subtract each.
   std::uint32_t factor = 5740;
   std::uint32_t slope = (21944U << 11) + 1023;
   std::uint32_t mantissa = (32512U << 11) + 1023;
@@ -25,8 +25,8 @@ struct Row {
 // x of docs/quantization.md stands in its product before the last shift of
 // rdh16: fraction at bit 15, octave at bit 26. The weight is (exp2m + 2^(7 +
 // octave)) >> (8 + octave), which is half of (exp2m >> (7 + octave)) + 1; the
-// shift by 7 + octave and that by 11 of exp2m are one, and their sum of 18 comes
-// into the octave with `round`. Shifts of LSR by 32 and more give 0.
+// shift by 7 + octave and that by 11 of exp2m are one, and their sum of 18
+// comes into the octave with `round`. Shifts of LSR by 32 and more give 0.
 __attribute__((naked)) std::int32_t WeighQuads(const Row*, const std::int32_t*,
                                                const std::int32_t*,
                                                std::int8_t*) noexcept {
