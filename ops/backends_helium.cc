@@ -7,10 +7,10 @@ namespace {
 
 constexpr Backend kHeliumBackend = {
     "helium",           &EveryCpu,        kCortexMMemory,   nullptr,
-    &MatmulS8Helium,    &MatmulS16Helium,    &MatmulAddS16Helium, &EmbeddingSumS8Ref,
-    &AddS16Ref,      &AddShiftedS8Ref, &LayerNormS8Ref,  &LayerNormS16Ref,
-    &QuantiseS8Ref,  &GeluS8Ref,       &ReluS8Ref,       &SoftmaxS8Ref,
-    &AttentionS8Ref, &SumRowsS8Ref,    &MeanS8Ref};
+    &MatmulS8Helium,    &MatmulS16Helium,    &MatmulAddS16Helium, &EmbeddingSumS8Helium,
+    &AddS16Helium,      &AddShiftedS8Helium, &LayerNormS8Helium,  &LayerNormS16Helium,
+    &QuantiseS8Helium,  &GeluS8Helium,       &ReluS8Helium,       &SoftmaxS8Helium,
+    &AttentionS8Helium, &SumRowsS8Helium,    &MeanS8Ref};
 
 constexpr const Backend* kBackends[] = {&kRefBackend, &kHeliumBackend};
 
