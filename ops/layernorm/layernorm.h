@@ -29,6 +29,9 @@ constexpr std::uint16_t LayerNormSqrt(std::uint32_t d) noexcept {
   return static_cast<std::uint16_t>(IntegerSqrt(d << 20));
 }
 
+// floor(sqrt(x)). Legal: x >= 2^30.
+std::uint32_t NormalisedSqrt(std::uint32_t x) noexcept;
+
 // R of docs/quantization.md from V, the sum of squares of a row that is not
 // constant, 2^28..2^39, and LayerNormSqrt(d).
 std::int32_t LayerNormReciprocal(std::uint64_t squares,

@@ -4,16 +4,20 @@
 namespace atto {
 namespace {
 
+// Kernels below work on copies of the parameters: a store of bytes might change
+// the caller's, which would have to be read again each time.
+
 // Writes c of every element and returns R; 0 for a constant row, which makes z
 // 0.
 std::int16_t Standardise(const LayerNorm& norm, const std::int16_t* x,
                          std::int16_t* centred) noexcept {
+  const std::size_t size = norm.d;
   const std::int32_t d = norm.d;
   std::int32_t sum = 0;
   std::int16_t min = 32767;
   std::int16_t max = -32768;
-  for (std::size_t i = 0; i < norm.d; i += 8) {
-    const mve_pred16_t lanes = helium::Lanes16(norm.d - i);
+  for (std::size_t i = 0; i < size; i += 8) {
+    const mve_pred16_t lanes = helium::Lanes16(size - i);
     const int16x8_t value = vldrhq_z_s16(x + i, lanes);
     sum = vaddvaq_s16(sum, value);
     min = vminvq_p_s16(min, value, lanes);
@@ -31,8 +35,8 @@ std::int16_t Standardise(const LayerNorm& norm, const std::int16_t* x,
   const auto offset = static_cast<std::int32_t>(
       0U - (static_cast<std::uint32_t>(sum) << up));
   std::int64_t squares = 0;
-  for (std::size_t i = 0; i < norm.d; i += 4) {
-    const mve_pred16_t lanes = helium::Lanes32(norm.d - i);
+  for (std::size_t i = 0; i < size; i += 4) {
+    const mve_pred16_t lanes = helium::Lanes32(size - i);
     const int32x4_t value = vldrhq_z_s32(x + i, lanes);
     const int32x4_t c = vshrq_n_s32(vmlasq_n_s32(value, scale, offset), 16);
     squares = vmlaldavaq_p_s32(squares, c, c, lanes);
@@ -62,8 +66,10 @@ inline int16x8_t Quantise(int16x8_t u, unsigned shift) noexcept {
 
 }  // namespace
 
-void LayerNormS8Helium(const LayerNorm& norm, MatrixView<const std::int16_t> x,
+void LayerNormS8Helium(const LayerNorm& parameters,
+                       MatrixView<const std::int16_t> x,
                        MatrixView<std::int8_t> y) noexcept {
+  const LayerNorm norm = parameters;
   std::int16_t centred[LayerNorm::kMaxSize];
   for (std::size_t r = 0; r < x.rows(); ++r) {
     const std::int16_t reciprocal = Standardise(norm, x.row(r), centred);
@@ -75,8 +81,10 @@ void LayerNormS8Helium(const LayerNorm& norm, MatrixView<const std::int16_t> x,
   }
 }
 
-void LayerNormS16Helium(const LayerNorm& norm, MatrixView<const std::int16_t> x,
+void LayerNormS16Helium(const LayerNorm& parameters,
+                        MatrixView<const std::int16_t> x,
                         MatrixView<std::int16_t> y) noexcept {
+  const LayerNorm norm = parameters;
   std::int16_t centred[LayerNorm::kMaxSize];
   for (std::size_t r = 0; r < x.rows(); ++r) {
     const std::int16_t reciprocal = Standardise(norm, x.row(r), centred);
