@@ -15,6 +15,7 @@ const Backend* FindBackend(const char* name) noexcept {
   return nullptr;
 }
 
+#if !ATTO_WITH_DSP && !ATTO_WITH_HELIUM
 const Backend* DefaultBackend() noexcept {
 #if ATTO_WITH_HIGHWAY
   const char* const forced = std::getenv("ATTO_FORCE_BACKEND");
@@ -29,5 +30,6 @@ const Backend* DefaultBackend() noexcept {
   }
   return best;
 }
+#endif
 
 }  // namespace atto

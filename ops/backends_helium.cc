@@ -18,4 +18,8 @@ constexpr const Backend* kBackends[] = {&kRefBackend, &kHeliumBackend};
 
 Span<const Backend* const> Backends() noexcept { return kBackends; }
 
+// Without a question to the list, so that a program that asks for no other
+// backend is linked without the scalar kernels.
+const Backend* DefaultBackend() noexcept { return &kHeliumBackend; }
+
 }  // namespace atto
