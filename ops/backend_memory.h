@@ -43,6 +43,10 @@ inline constexpr BackendMemory kBuildMemory = kCortexMMemory;
 inline constexpr BackendMemory kBuildMemory = kRefMemory;
 #endif
 
+// Whether any backend of this build packs weights. Where none does, code for it
+// is not even compiled.
+inline constexpr bool kBuildPacks = kBuildMemory.panel_channels != 0;
+
 // Packed parts start at multiples of this many bytes, one cache line.
 constexpr std::size_t kPackAlignment = 64;
 
@@ -67,7 +71,7 @@ constexpr std::size_t MaxSplitQuads(std::size_t quads) noexcept {
 constexpr std::size_t PackedLinearBytes(const BackendMemory& memory,
                                         std::size_t in,
                                         std::size_t out) noexcept {
-  if (memory.panel_channels == 0) return 0;
+  if (!kBuildPacks || memory.panel_channels == 0) return 0;
   const std::size_t quads = (in + 3) / 4;
   const std::size_t splits = MaxSplitQuads(quads);
   const std::size_t channels = RoundUpTo(out, memory.panel_channels);
@@ -82,7 +86,7 @@ constexpr std::size_t AttentionScratchBytes(const BackendMemory& memory,
                                             std::size_t tokens,
                                             std::size_t d_head) noexcept {
   if (memory.query_rows == 1) return AttentionScratchBytes(tokens);
-  if (memory.panel_channels == 0) {
+  if (!kBuildPacks || memory.panel_channels == 0) {
     // Scores of four rows; their weights, where the queries were before.
     const std::size_t padded = RoundUpTo(tokens, 16);
     const std::size_t weights = 4 * padded;

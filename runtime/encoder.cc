@@ -34,7 +34,7 @@ Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
     return status;
   }
   backend_ = backend;
-  if (backend->pack_linear != nullptr) {
+  if (kBuildPacks && backend->pack_linear != nullptr) {
     model_.PackWeights(*backend, buffer<std::uint8_t>(kPackedWeights));
   }
   tap_ = AttentionTap{};

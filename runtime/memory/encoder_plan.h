@@ -52,7 +52,7 @@ using EncoderPlan = MemoryPlan<kEncoderBuffers>;
 // Bytes of all linear layers as the backend packs them.
 constexpr std::size_t PackedWeightBytes(const EncoderShape& shape,
                                         const BackendMemory& memory) noexcept {
-  if (memory.panel_channels == 0) return 0;
+  if (!kBuildPacks || memory.panel_channels == 0) return 0;
   const std::size_t d = shape.d_model;
   const std::size_t f = shape.d_ffn;
   const std::size_t block = 4 * PackedLinearBytes(memory, d, d) +

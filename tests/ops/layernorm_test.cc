@@ -82,5 +82,15 @@ TEST_CASE("layernorm: close to double arithmetic at every magnitude") {
   }
 }
 
+TEST_CASE("layernorm: square root at and below every square") {
+  bool exact = true;
+  for (std::uint32_t root = 1U << 15; root < 1U << 16; ++root) {
+    const std::uint32_t square = root * root;
+    exact = exact && NormalisedSqrt(square) == root &&
+            NormalisedSqrt(square + 2 * root) == root;  // next square - 1
+  }
+  CHECK(exact);
+}
+
 }  // namespace
 }  // namespace atto
