@@ -43,6 +43,25 @@ function(atto_embed_model target model)
   target_link_libraries(${target} PUBLIC atto::atto)
 endfunction()
 
+# atto_embed_clip(target clip.wav)
+#
+# A library with the samples of a WAV file, 16 bits and mono, as constants, and
+# "<target>.h": <target>_samples, <target>_size, <target>_rate.
+function(atto_embed_clip target clip)
+  cmake_path(ABSOLUTE_PATH clip)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
+  set(script ${atto_source_dir}/tools/embed_clip.py)
+  add_custom_command(
+    OUTPUT ${folder}/${target}.c ${folder}/${target}.h
+    COMMAND ${ATTO_HOST_PYTHON} ${script} ${clip} --name ${target} --out
+            ${folder}
+    DEPENDS ${clip} ${script}
+    COMMENT "Embedding ${target}"
+    VERBATIM)
+  add_library(${target} STATIC ${folder}/${target}.c)
+  target_include_directories(${target} PUBLIC ${folder})
+endfunction()
+
 # The support code of a board as a library, atto_board_<board>. `board` is a file
 # in firmware_examples/boards, or the path of one of your own.
 function(atto_add_board board result)
