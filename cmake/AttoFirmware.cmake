@@ -43,22 +43,26 @@ function(atto_embed_model target model)
   target_link_libraries(${target} PUBLIC atto::atto)
 endfunction()
 
-# atto_embed_clip(target clip.wav)
+# atto_embed_clip(target clip.wav [NAME name])
 #
 # A library with the samples of a WAV file, 16 bits and mono, as constants, and
 # "<target>.h": <target>_samples, <target>_size, <target>_rate.
 function(atto_embed_clip target clip)
+  cmake_parse_arguments(arg "" "NAME" "" ${ARGN})
+  if(NOT arg_NAME)
+    set(arg_NAME ${target})
+  endif()
   cmake_path(ABSOLUTE_PATH clip)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
   set(script ${atto_source_dir}/tools/embed_clip.py)
   add_custom_command(
-    OUTPUT ${folder}/${target}.c ${folder}/${target}.h
-    COMMAND ${ATTO_HOST_PYTHON} ${script} ${clip} --name ${target} --out
+    OUTPUT ${folder}/${arg_NAME}.c ${folder}/${arg_NAME}.h
+    COMMAND ${ATTO_HOST_PYTHON} ${script} ${clip} --name ${arg_NAME} --out
             ${folder}
     DEPENDS ${clip} ${script}
     COMMENT "Embedding ${target}"
     VERBATIM)
-  add_library(${target} STATIC ${folder}/${target}.c)
+  add_library(${target} STATIC ${folder}/${arg_NAME}.c)
   target_include_directories(${target} PUBLIC ${folder})
 endfunction()
 

@@ -6,11 +6,8 @@ model, no board.
 
   firmware_size.py NAME=FILE.map...            prints a table, a column a map
   firmware_size.py --check BUDGET NAME=FILE.map
-                                               exit status 1 if a part is over its
+                                               exit status 1 if the sum is over its
                                                budget
-  firmware_size.py --set BUDGET NAME=FILE.map...
-                                               writes budgets: what there is, and a
-                                               little
 """
 
 from __future__ import annotations
@@ -30,9 +27,6 @@ _SECTION = re.compile(
 )
 _NAME = re.compile(r"^ (\.[^ ]+)$")
 _MEMBER = re.compile(r"libatto\.a\((.+?)\.obj\)$")
-# Budgets leave room for another compiler's version, not for another feature.
-SLACK = 1.05
-SLACK_BYTES = 64
 
 
 def part_of(source: str) -> str:
@@ -86,48 +80,26 @@ def table(columns: dict[str, dict[str, int]]) -> str:
     return "\n".join(lines)
 
 
-def over_budget(parts: dict[str, int], budget: dict[str, int]) -> list[str]:
-    """What has grown beyond its budget, or has none."""
-    found = {**parts, "all": sum(parts.values())}
-    return [
-        f"{part}: {size} bytes, the budget is {budget.get(part, 0)}"
-        for part, size in found.items()
-        if size > budget.get(part, 0)
-    ]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("maps", nargs="+", metavar="NAME=FILE.map")
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--check", type=Path, metavar="BUDGET")
-    group.add_argument("--set", type=Path, metavar="BUDGET")
+    parser.add_argument("--check", type=Path, metavar="BUDGET")
     arguments = parser.parse_args()
     try:
         columns = {
             name: sizes(Path(file))
             for name, _, file in (entry.partition("=") for entry in arguments.maps)
         }
-        if arguments.set:
-            budgets = (
-                json.loads(arguments.set.read_text()) if arguments.set.exists() else {}
-            )
-            for name, parts in columns.items():
-                budgets[name] = {
-                    part: int(size * SLACK) + SLACK_BYTES
-                    for part, size in {**parts, "all": sum(parts.values())}.items()
-                }
-            arguments.set.write_text(json.dumps(budgets, indent=2) + "\n")
         print(table(columns))
         if arguments.check:
             budgets = json.loads(arguments.check.read_text())
-            wrong = [
-                f"{name}: {line}"
-                for name, parts in columns.items()
-                for line in over_budget(parts, budgets.get(name, {}))
-            ]
-            print("\n".join(wrong))
-            return 1 if wrong else 0
+            status = 0
+            for name, parts in columns.items():
+                size = sum(parts.values())
+                if size > budgets.get(name, 0):
+                    print(f"{name}: {size} bytes, the budget is {budgets.get(name, 0)}")
+                    status = 1
+            return status
     except (OSError, ValueError) as error:
         print(f"firmware_size.py: {error}", file=sys.stderr)
         return 1

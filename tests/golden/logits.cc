@@ -11,6 +11,11 @@
 #include "spam_model.h"
 #include "tests/golden/print.h"
 
+#if ATTO_GOLDEN_KEYWORDS
+#include "keywords_model.h"
+#include "yes_clip.h"
+#endif
+
 namespace {
 
 // Numbered from 0. All bytes are legal.
@@ -71,11 +76,51 @@ bool RunSpam(const atto::Backend& backend) {
   return true;
 }
 
+#if ATTO_GOLDEN_KEYWORDS
+atto::Arena<keywords_model::Model> keywords_arena;
+atto::AudioClassifier keywords;
+std::int16_t pcm[16000];
+
+// A spoken clip, silence, noise, a full-scale square wave of 500 Hz.
+atto::Span<const std::int16_t> Sound(std::size_t input) {
+  if (input == 0) return {yes_clip_samples, yes_clip_size};
+  std::uint32_t noise = 1;
+  std::size_t i = 0;
+  for (std::int16_t& sample : pcm) {
+    noise = noise * 1664525U + 1013904223U;
+    const std::int32_t random = static_cast<std::int32_t>(noise >> 20) - 2048;
+    const std::int32_t square = i++ % 32 < 16 ? 32767 : -32768;
+    sample = static_cast<std::int16_t>(input == 1   ? 0
+                                       : input == 2 ? random
+                                                    : square);
+  }
+  return pcm;
+}
+
+bool RunKeywords(const atto::Backend& backend) {
+  if (keywords.Init(keywords_model::kBytes, keywords_arena.bytes(), nullptr,
+                    &backend) != atto::Status::kOk) {
+    return false;
+  }
+  for (std::size_t input = 0; input < 4; ++input) {
+    atto::Classification result;
+    if (keywords.Classify(Sound(input), &result) != atto::Status::kOk) {
+      return false;
+    }
+    PrintRow("keywords", input, backend.name, LogitsCrc32(result.logits));
+  }
+  return true;
+}
+#else
+bool RunKeywords(const atto::Backend&) { return true; }
+#endif
+
 }  // namespace
 
 int main() {
   for (const atto::Backend* const backend : atto::Backends()) {
-    if (backend->supported() && !RunSpam(*backend)) return 1;
+    if (!backend->supported()) continue;
+    if (!RunSpam(*backend) || !RunKeywords(*backend)) return 1;
   }
   return 0;
 }
