@@ -24,17 +24,20 @@ struct ComplexRows {
   std::int32_t* im;
 };
 
-struct ComplexVec {
-  V32 re;
-  V32 im;
-};
+// Not a struct: vectors of unknown length (SVE) are no members.
+using ComplexVec = hn::Vec2<D32>;
+HWY_INLINE ComplexVec Complex(V32 re, V32 im) {
+  return hn::Create2(D32(), re, im);
+}
+HWY_INLINE V32 Re(ComplexVec x) { return hn::Get2<0>(x); }
+HWY_INLINE V32 Im(ComplexVec x) { return hn::Get2<1>(x); }
 
 HWY_INLINE ComplexVec LoadComplex(ComplexRows z, std::size_t k) {
-  return {hn::LoadU(D32(), z.re + k), hn::LoadU(D32(), z.im + k)};
+  return Complex(hn::LoadU(D32(), z.re + k), hn::LoadU(D32(), z.im + k));
 }
 HWY_INLINE void StoreComplex(ComplexVec x, ComplexRows z, std::size_t k) {
-  hn::StoreU(x.re, D32(), z.re + k);
-  hn::StoreU(x.im, D32(), z.im + k);
+  hn::StoreU(Re(x), D32(), z.re + k);
+  hn::StoreU(Im(x), D32(), z.im + k);
 }
 
 // floor(x w / 2^16), w an int16.
@@ -45,17 +48,17 @@ HWY_INLINE V32 MulW(V32 x, V32 w) {
 }
 
 HWY_INLINE ComplexVec NegatedHalfProduct(ComplexVec x, V32 c, V32 s) {
-  return {hn::Add(MulW(x.re, c), MulW(x.im, s)),
-          hn::Sub(MulW(x.im, c), MulW(x.re, s))};
+  return Complex(hn::Add(MulW(Re(x), c), MulW(Im(x), s)),
+                 hn::Sub(MulW(Im(x), c), MulW(Re(x), s)));
 }
 
 HWY_INLINE void Butterfly(ComplexVec a, ComplexVec b, V32 c, V32 s,
                           ComplexRows to, std::size_t top, std::size_t bottom) {
   const ComplexVec t = NegatedHalfProduct(b, c, s);
-  const V32 re = hn::ShiftRight<1>(a.re);
-  const V32 im = hn::ShiftRight<1>(a.im);
-  StoreComplex({hn::Sub(re, t.re), hn::Sub(im, t.im)}, to, top);
-  StoreComplex({hn::Add(re, t.re), hn::Add(im, t.im)}, to, bottom);
+  const V32 re = hn::ShiftRight<1>(Re(a));
+  const V32 im = hn::ShiftRight<1>(Im(a));
+  StoreComplex(Complex(hn::Sub(re, Re(t)), hn::Sub(im, Im(t))), to, top);
+  StoreComplex(Complex(hn::Add(re, Re(t)), hn::Add(im, Im(t))), to, bottom);
 }
 
 // Windowed samples in pairs: even ones real, odd ones imaginary.
@@ -130,23 +133,24 @@ inline unsigned Unpack(std::size_t points, ComplexRows z, ComplexRows x) {
     const std::size_t mirror = points - k - (lanes - 1);
     const ComplexVec a = LoadComplex(z, k);
     const ComplexVec b = LoadComplex(z, mirror);
-    const V32 a_re = half(a.re);
-    const V32 a_im = half(a.im);
-    const V32 b_re = half(hn::Reverse(D32(), b.re));
-    const V32 b_im = half(hn::Reverse(D32(), b.im));
+    const V32 a_re = half(Re(a));
+    const V32 a_im = half(Im(a));
+    const V32 b_re = half(hn::Reverse(D32(), Re(b)));
+    const V32 b_im = half(hn::Reverse(D32(), Im(b)));
     const ComplexVec t =
-        NegatedHalfProduct({hn::Sub(a_re, b_re), hn::Add(a_im, b_im)},
+        NegatedHalfProduct(Complex(hn::Sub(a_re, b_re), hn::Add(a_im, b_im)),
                            hn::LoadU(D32(), kStageTwiddles.c + points + k),
                            hn::LoadU(D32(), kStageTwiddles.s + points + k));
     const V32 re = half(hn::Add(a_re, b_re));
     const V32 im = half(hn::Sub(a_im, b_im));
-    const ComplexVec low = {hn::Sub(re, t.im), hn::Add(im, t.re)};
-    const ComplexVec high = {hn::Add(re, t.im), hn::Sub(t.re, im)};
-    StoreComplex({hn::Reverse(D32(), high.re), hn::Reverse(D32(), high.im)}, x,
-                 mirror);
+    const ComplexVec low = Complex(hn::Sub(re, Im(t)), hn::Add(im, Re(t)));
+    const ComplexVec high = Complex(hn::Add(re, Im(t)), hn::Sub(Re(t), im));
+    StoreComplex(
+        Complex(hn::Reverse(D32(), Re(high)), hn::Reverse(D32(), Im(high))), x,
+        mirror);
     StoreComplex(low, x, k);
-    bits = hn::Or(bits, hn::Or(hn::Or(hn::Abs(low.re), hn::Abs(low.im)),
-                               hn::Or(hn::Abs(high.re), hn::Abs(high.im))));
+    bits = hn::Or(bits, hn::Or(hn::Or(hn::Abs(Re(low)), hn::Abs(Im(low))),
+                               hn::Or(hn::Abs(Re(high)), hn::Abs(Im(high)))));
   }
   HWY_ALIGN std::int32_t all[16];
   hn::Store(bits, D32(), all);
@@ -164,8 +168,10 @@ inline void Power(std::size_t points, ComplexRows x, unsigned shift,
   };
   for (std::size_t k = 0; k < points; k += hn::Lanes(D32())) {
     const ComplexVec v = LoadComplex(x, k);
-    const auto even = shifted(hn::MulEven(v.re, v.re), hn::MulEven(v.im, v.im));
-    const auto odd = shifted(hn::MulOdd(v.re, v.re), hn::MulOdd(v.im, v.im));
+    const auto even =
+        shifted(hn::MulEven(Re(v), Re(v)), hn::MulEven(Im(v), Im(v)));
+    const auto odd =
+        shifted(hn::MulOdd(Re(v), Re(v)), hn::MulOdd(Im(v), Im(v)));
     const auto both = hn::OddEven(hn::BitCast(DU32(), hn::ShiftLeft<32>(odd)),
                                   hn::BitCast(DU32(), even));
     hn::StoreU(both, DU32(), power + k);
