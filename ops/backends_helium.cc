@@ -5,12 +5,25 @@
 namespace atto {
 namespace {
 
-constexpr Backend kHeliumBackend = {
-    "helium",           &EveryCpu,        kCortexMMemory,   nullptr,
-    &MatmulS8Helium,    &MatmulS16Helium,    &MatmulAddS16Helium, &EmbeddingSumS8Helium,
-    &AddS16Helium,      &AddShiftedS8Helium, &LayerNormS8Helium,  &LayerNormS16Helium,
-    &QuantiseS8Helium,  &GeluS8Helium,       &ReluS8Helium,       &SoftmaxS8Helium,
-    &AttentionS8Helium, &SumRowsS8Helium,    &MeanS8Ref};
+constexpr Backend kHeliumBackend = {"helium",
+                                    &EveryCpu,
+                                    kCortexMMemory,
+                                    nullptr,
+                                    &MatmulS8Helium,
+                                    &MatmulS16Helium,
+                                    &MatmulAddS16Helium,
+                                    &EmbeddingSumS8Helium,
+                                    &AddS16Helium,
+                                    &AddShiftedS8Helium,
+                                    &LayerNormS8Helium,
+                                    &LayerNormS16Helium,
+                                    &QuantiseS8Helium,
+                                    &GeluS8Helium,
+                                    &ReluS8Helium,
+                                    &SoftmaxS8Helium,
+                                    &AttentionS8Helium,
+                                    &SumRowsS8Helium,
+                                    &MeanS8Ref};
 
 constexpr const Backend* kBackends[] = {&kRefBackend, &kHeliumBackend};
 

@@ -42,7 +42,8 @@ void Fill(T (&values)[kSize], std::int32_t low, std::int32_t high) {
   for (T& value : values) {
     noise = noise * 1664525U + 1013904223U;
     const std::uint32_t range = static_cast<std::uint32_t>(high - low + 1);
-    value = static_cast<T>(low + static_cast<std::int32_t>((noise >> 8) % range));
+    value =
+        static_cast<T>(low + static_cast<std::int32_t>((noise >> 8) % range));
   }
 }
 
@@ -118,7 +119,8 @@ void CountAttention(const Backend& backend) {
     board_exit(1);
   }
   Count(backend, "softmax_s8", {kTokens}, kTokens, [&] {
-    backend.softmax_s8(attention.softmax, data.scores, data.y);
+    const Span<const std::int32_t> scores(data.scores, kTokens);
+    backend.softmax_s8(attention.softmax, scores, data.y);
   });
   const MatrixView<const std::int8_t> keys(data.x, kTokens, kD);
   const MatrixView<const std::int8_t> values(data.weights, kTokens, kD);

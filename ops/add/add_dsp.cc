@@ -16,15 +16,15 @@ void AddS16Dsp(Span<const std::int16_t> x, std::int16_t* r) noexcept {
 
 void AddShiftedS8Dsp(unsigned shift, Span<const std::int8_t> x,
                      std::int16_t* r) noexcept {
-  // A pair is shifted as one word; what its low half sheds is cut off.
-  const std::uint32_t keep = ~(((std::uint32_t{1} << shift) - 1) << 16);
   const std::size_t whole = x.size() / 4 * 4;
   for (std::size_t i = 0; i < whole; i += 4) {
     const std::uint32_t word = dsp::LoadWord(x.data() + i);
     const std::uint32_t even = dsp::EvenBytes(word);
     const std::uint32_t odd = dsp::OddBytes(word);
-    const std::uint32_t first = (dsp::LowHalves(even, odd) << shift) & keep;
-    const std::uint32_t second = (dsp::HighHalves(even, odd) << shift) & keep;
+    const std::uint32_t first =
+        dsp::ShiftHalves(dsp::LowHalves(even, odd), shift);
+    const std::uint32_t second =
+        dsp::ShiftHalves(dsp::HighHalves(even, odd), shift);
     std::int16_t* const to = r + i;
     dsp::StoreWord(dsp::AddSaturating(dsp::LoadWord(to), first), to);
     dsp::StoreWord(dsp::AddSaturating(dsp::LoadWord(to + 2), second), to + 2);

@@ -12,6 +12,14 @@ using dsp::kRows;
 // Columns of V that are transposed at a time.
 constexpr std::size_t kColumns = 4;
 
+// Shifts 16-bit pairs to the left.
+void ScalePanel(unsigned shift, std::size_t words,
+                std::uint32_t* panel) noexcept {
+  for (std::size_t i = 0; i < words; ++i) {
+    panel[i] = dsp::ShiftHalves(panel[i], shift);
+  }
+}
+
 // A quad of rows, `stride` bytes apart, -> the quads of four columns, `padded`
 // bytes apart.
 inline void TransposeQuad(const std::int8_t* from, std::size_t stride,
@@ -71,6 +79,13 @@ void AttentionS8Dsp(const Attention& attention, MatrixView<const std::int8_t> q,
   const std::size_t padded = RoundUpTo(tokens, 4);
   const std::size_t d = k.cols();
   const std::size_t d_head = attention.d_head;
+  // A shift of scores to the left is one of the queries: the panel has room.
+  SoftmaxParams softmax = attention.softmax;
+  unsigned left_shift = 0;
+  if (softmax.shift < 0) {
+    left_shift = static_cast<unsigned>(-softmax.shift);
+    softmax.shift = 0;
+  }
   // Scores [kRows, padded]; when they have become weights, the panel of these
   // and the transposed values take their place.
   auto* const scores = static_cast<std::int32_t*>(scratch);
@@ -91,14 +106,16 @@ void AttentionS8Dsp(const Attention& attention, MatrixView<const std::int8_t> q,
         tile[r] = q.row(row + (r < rows ? r : 0)) + first;
       }
       dsp::MakePanel(tile, d_head, queries);
+      if (left_shift != 0) {
+        ScalePanel(left_shift, dsp::PanelWords(d_head), queries);
+      }
       dsp::Product(queries, d_head, k.data() + first, d, tokens, scores,
                    padded);
       MeanReciprocal reciprocals[kRows];
       for (std::size_t r = 0; r < rows; ++r) {
-        const std::int32_t sum =
-            SoftmaxS8Dsp(attention.softmax,
-                         Span<const std::int32_t>(scores + r * padded, tokens),
-                         weights + r * tokens);
+        const std::int32_t sum = SoftmaxS8Dsp(
+            softmax, Span<const std::int32_t>(scores + r * padded, tokens),
+            weights + r * tokens);
         reciprocals[r] = MakeMeanReciprocal(static_cast<std::uint32_t>(sum));
         if (tap != nullptr) {
           std::memcpy(tap + ((row + r) * attention.heads + head) * tokens,

@@ -112,6 +112,12 @@ inline std::uint32_t AddSaturating(std::uint32_t a, std::uint32_t b) noexcept {
   return Unpacked(__qadd16(Packed(a), Packed(b)));
 }
 
+// Both halves to the left, shift 0..15. A pair is shifted as one word; what its
+// low half sheds is cut off.
+inline std::uint32_t ShiftHalves(std::uint32_t pair, unsigned shift) noexcept {
+  return (pair << shift) & ~(((std::uint32_t{1} << shift) - 1) << 16);
+}
+
 // x in the int16 range, twice.
 inline std::uint32_t BothHalves(std::int32_t x) noexcept {
   return (static_cast<std::uint32_t>(x) & 0xFFFF) * 0x00010001;

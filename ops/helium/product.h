@@ -25,7 +25,8 @@ constexpr std::size_t PanelBytes(std::size_t inputs) noexcept {
 void MakePanel(const std::int8_t* const (&rows)[kRows], std::size_t inputs,
                std::int8_t* panel) noexcept;
 
-// sums[r * sums_stride + c] = sum over k of x[r][k] * weights[c * weights_stride
+// sums[r * sums_stride + c] = sum over k of x[r][k] * weights[c *
+// weights_stride
 // + k], k < inputs, c < channels, r < kRows. x: as `panel`.
 void Product(const std::int8_t* panel, std::size_t inputs,
              const std::int8_t* weights, std::size_t weights_stride,

@@ -1,5 +1,4 @@
 #include "ops/helium/product.h"
-
 #include "ops/helium/vector.h"
 
 namespace atto::helium {
@@ -88,8 +87,8 @@ __attribute__((naked)) void MultiplyPairs(Job*, const std::int8_t*) noexcept {
       "add r1, r5\n\t"
       "bne 1b\n\t"
       "b 6f\n"
-      // At most 16 inputs: the panel stays in registers. r5 sums, r7 their step,
-      // r9 end, r11 pair step.
+      // At most 16 inputs: the panel stays in registers. r5 sums, r7 their
+      // step, r9 end, r11 pair step.
       "4:\n\t"
       "ldr r5, [r9]\n\t"
       "vctp.8 r11\n\t"

@@ -30,10 +30,10 @@ std::int16_t Standardise(const LayerNorm& norm, const std::int16_t* x,
   const int up =
       extreme == 0 ? 0 : __builtin_clz(static_cast<std::uint32_t>(extreme)) - 1;
   // x scale + offset in modular arithmetic; c is its high half.
-  const int32x4_t scale = vdupq_n_s32(static_cast<std::int32_t>(
-      static_cast<std::uint32_t>(d) << up));
-  const auto offset = static_cast<std::int32_t>(
-      0U - (static_cast<std::uint32_t>(sum) << up));
+  const int32x4_t scale = vdupq_n_s32(
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(d) << up));
+  const auto offset =
+      static_cast<std::int32_t>(0U - (static_cast<std::uint32_t>(sum) << up));
   std::int64_t squares = 0;
   for (std::size_t i = 0; i < size; i += 4) {
     const mve_pred16_t lanes = helium::Lanes32(size - i);
@@ -43,8 +43,8 @@ std::int16_t Standardise(const LayerNorm& norm, const std::int16_t* x,
     vstrhq_p_s32(centred + i, c, lanes);
   }
   if (extreme == 0) return 0;
-  return static_cast<std::int16_t>(LayerNormReciprocal(
-      static_cast<std::uint64_t>(squares), norm.sqrt_d));
+  return static_cast<std::int16_t>(
+      LayerNormReciprocal(static_cast<std::uint64_t>(squares), norm.sqrt_d));
 }
 
 // u of eight elements from i on.
@@ -90,8 +90,8 @@ void LayerNormS16Helium(const LayerNorm& parameters,
     const std::int16_t reciprocal = Standardise(norm, x.row(r), centred);
     for (std::size_t i = 0; i < norm.d; i += 8) {
       const mve_pred16_t lanes = helium::Lanes16(norm.d - i);
-      vstrhq_p_s16(y.row(r) + i,
-                   Normalise(norm, centred, reciprocal, i, lanes), lanes);
+      vstrhq_p_s16(y.row(r) + i, Normalise(norm, centred, reciprocal, i, lanes),
+                   lanes);
     }
   }
 }

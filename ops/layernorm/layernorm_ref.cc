@@ -58,8 +58,8 @@ std::uint32_t NormalisedSqrt(std::uint32_t x) noexcept {
 #if __ARM_ARCH_ISA_THUMB == 1  // no instruction divides
   return IntegerSqrt(x);
 #else
-  // Newton's method from a tangent: above the root by at most a quarter, then by
-  // at most 1/40, 1/3,280 and, at the end, less than one.
+  // Newton's method from a tangent: above the root by at most a quarter, then
+  // by at most 1/40, 1/3,280 and, at the end, less than one.
   std::uint32_t root = (x >> 16) + (1 << 14);
   for (int step = 0; step < 3; ++step) root = (root + x / root) / 2;
   return root * std::uint64_t{root} > x ? root - 1 : root;
@@ -77,7 +77,8 @@ std::int32_t LayerNormReciprocal(std::uint64_t squares,
       squares >>= 2;
     }
   }
-  const std::uint32_t root = NormalisedSqrt(static_cast<std::uint32_t>(squares));
+  const std::uint32_t root =
+      NormalisedSqrt(static_cast<std::uint32_t>(squares));
   const std::uint32_t q = (std::uint32_t{1} << 31) / root;
   return static_cast<std::int32_t>(
       (q * sqrt_d + (std::uint32_t{1} << (reciprocal_shift - 1))) >>

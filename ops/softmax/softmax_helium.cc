@@ -39,24 +39,21 @@ std::int32_t SoftmaxS8Helium(const SoftmaxParams& params,
   std::int32_t largest = score[0];
   for (std::size_t j = 0; j < left; j += 4) {
     const mve_pred16_t lanes = helium::Lanes32(left - j);
-    largest =
-        vmaxvq_p_s32(largest, vldrwq_z_s32(score + j, lanes), lanes);
+    largest = vmaxvq_p_s32(largest, vldrwq_z_s32(score + j, lanes), lanes);
   }
   const int32x4_t max = vdupq_n_s32(largest);
   const int shift = -params.shift;
   const std::int16_t multiplier = params.multiplier;
   std::int32_t sum = 0;
   for (; left >= 8; left -= 8, score += 8, weights += 8) {
-    const int16x8_t weight =
-EightWeights(score, max, shift, multiplier);
+    const int16x8_t weight = EightWeights(score, max, shift, multiplier);
     vstrbq_s16(weights, weight);
     sum = vaddvaq_s16(sum, weight);
   }
   if (left != 0) {
     std::int32_t part[8] = {};
     std::memcpy(part, score, left * sizeof(std::int32_t));
-    const int16x8_t weight =
-EightWeights(part, max, shift, multiplier);
+    const int16x8_t weight = EightWeights(part, max, shift, multiplier);
     const mve_pred16_t lanes = helium::Lanes16(left);
     vstrbq_p_s16(weights, weight, lanes);
     sum = vaddvaq_p_s16(sum, weight, lanes);
