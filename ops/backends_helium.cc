@@ -23,7 +23,8 @@ constexpr Backend kHeliumBackend = {"helium",
                                     &SoftmaxS8Helium,
                                     &AttentionS8Helium,
                                     &SumRowsS8Helium,
-                                    &MeanS8Ref};
+                                    &MeanS8Ref,
+                                    &LogMelS8Ref};
 
 constexpr const Backend* kBackends[] = {&kRefBackend, &kHeliumBackend};
 
