@@ -47,9 +47,8 @@ constexpr std::int8_t Quantise8(std::int32_t u, unsigned shift) noexcept {
 
 // Number of significant bits; 0 for 0.
 constexpr unsigned BitLength(std::uint32_t x) noexcept {
-#if defined(__GNUC__)  // one instruction on most cores
-  static_assert(sizeof(unsigned) == sizeof(x));
-  return x == 0 ? 0U : 32U - static_cast<unsigned>(__builtin_clz(x));
+#if defined(__GNUC__)
+  return x == 0 ? 0 : 32U - static_cast<unsigned>(__builtin_clz(x));
 #else
   unsigned bits = 0;
   for (; x != 0; x >>= 1) ++bits;
