@@ -2,10 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "runtime/audio/keyword_spotter.h"
 #include "runtime/classifier.h"
 #include "tests/support/aligned_bytes.h"
 #include "tests/support/golden.h"
@@ -107,6 +110,32 @@ TEST_CASE("neither Init nor Classify touches the heap") {
     CHECK(empty == Status::kEmptyInput);
     CHECK(after == before);
   }
+}
+
+TEST_CASE("nothing that hears touches the heap") {
+  AlignedBytes file = AlignedBytes::Read(testing::SourceDir() +
+                                         "/tests/golden/spotters/mean.gguf");
+  EncoderShape shape;
+  REQUIRE(Model::ReadShape(file.span(), &shape) == Status::kOk);
+  AlignedBytes arena(SpotterArenaBytes(shape));
+  const std::vector<std::int16_t> pcm(5000, 1000);
+  AudioClassifier classifier;
+  KeywordSpotter spotter;
+  Classification result;
+
+  const std::size_t before = heap_calls;
+  const Status loaded = classifier.Init(file.span(), arena.span());
+  const Status classified =
+      classifier.Classify({pcm.data(), pcm.size()}, &result);
+  const Status listening = spotter.Init(file.span(), arena.span(), {});
+  const Status pushed = spotter.Push({pcm.data(), pcm.size()});
+  const std::size_t after = heap_calls;
+
+  CHECK(loaded == Status::kOk);
+  CHECK(classified == Status::kOk);
+  CHECK(listening == Status::kOk);
+  CHECK(pushed == Status::kOk);
+  CHECK(after == before);
 }
 
 }  // namespace

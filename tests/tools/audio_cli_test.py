@@ -314,7 +314,14 @@ class AudioCliTest(unittest.TestCase):
         """No files; a hop that the model cannot have."""
         self.atto("classify", self.model, status=2)
         self.atto("listen", self.model, self.clip, "--hop", "1", status=2)
-        self.atto("inspect", self.model)
+
+    def test_inspect_says_what_it_hears(self) -> None:
+        """The front end's shape and the spotter's memory."""
+        found = self.lines("inspect", self.model)[0]
+        self.assertEqual(found["audio"]["window_samples"], self.reference.window)
+        self.assertGreater(found["audio"]["spotter_arena_bytes"], found["arena_bytes"])
+        text = self.atto("inspect", self.model).stdout.decode()
+        self.assertIn("a look sees 1.00 s", text)
 
 
 if __name__ == "__main__":

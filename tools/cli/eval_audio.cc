@@ -249,7 +249,8 @@ class Evaluator {
     std::printf("  %-34s %s\n", "mean of the classes",
                 Fixed(MeanOfClasses(), 4).c_str());
     std::printf(
-        "\n  heard, called: the best class is the keyword, or any, and its score "
+        "\n  heard, called: the best class is the keyword, or any, and its "
+        "score "
         "reaches the model's threshold\n");
     PrintConfusion();
     PrintOthers();

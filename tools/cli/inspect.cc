@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/audio/keyword_spotter.h"
 #include "runtime/model/tensor_iterator.h"
 #include "tools/cli/arena_picture.h"
 #include "tools/cli/commands.h"
@@ -81,6 +82,32 @@ std::string ChecksumText(std::uint32_t checksum) {
   return text;
 }
 
+nlohmann::ordered_json AudioJson(const EncoderShape& shape) {
+  const AudioShape& audio = shape.audio;
+  return {{"sample_rate", audio.sample_rate},
+          {"frame_length", audio.frame_length},
+          {"hop_length", audio.hop_length},
+          {"fft_length", audio.fft_length},
+          {"bins", audio.bins},
+          {"patch_frames", audio.patch_frames},
+          {"patch_stride", audio.patch_stride},
+          {"window_samples", WindowSamples(shape)},
+          {"spotter_arena_bytes", SpotterArenaBytes(shape, kRefMemory)}};
+}
+
+void PrintAudio(const EncoderShape& shape) {
+  const AudioShape& audio = shape.audio;
+  const double rate = audio.sample_rate;
+  std::printf(
+      "hears       %u Hz: %u bins of %u samples every %u, FFT %u; a row is %u "
+      "frames, every %u\n            a look sees %s s; a keyword spotter takes "
+      "%s bytes of memory in all\n",
+      audio.sample_rate, audio.bins, audio.frame_length, audio.hop_length,
+      audio.fft_length, audio.patch_frames, audio.patch_stride,
+      Fixed(static_cast<double>(WindowSamples(shape)) / rate, 2).c_str(),
+      Grouped(SpotterArenaBytes(shape, kRefMemory)).c_str());
+}
+
 void PrintJson(const Model& model, const std::vector<Group>& groups) {
   const EncoderShape& shape = model.shape();
   nlohmann::ordered_json json;
@@ -97,6 +124,7 @@ void PrintJson(const Model& model, const std::vector<Group>& groups) {
                    {"norm", NormName(shape.norm)},
                    {"activation", ActivationName(shape.activation)},
                    {"pooling", PoolingName(shape.pooling)}};
+  if (shape.input == Input::kAudio) json["audio"] = AudioJson(shape);
   json["parameters"] = Parameters(groups);
   json["macs_per_token"] = MultiplyAdds(shape, shape.tokens) / shape.tokens;
   json["file_bytes"] = model.file().size();
@@ -137,6 +165,7 @@ void PrintText(const Model& model, const std::vector<Group>& groups) {
   std::printf("            %s-norm, %s, %s pooling, input rows of %u\n",
               NormName(shape.norm), ActivationName(shape.activation),
               PoolingName(shape.pooling), shape.d_input);
+  if (shape.input == Input::kAudio) PrintAudio(shape);
   std::printf("parameters  %s\n", Grouped(Parameters(groups)).c_str());
   std::printf("work        %s multiply-adds a token at %u tokens, %s at 1\n",
               Grouped(MultiplyAdds(shape, shape.tokens) / shape.tokens).c_str(),
