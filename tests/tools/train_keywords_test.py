@@ -164,7 +164,7 @@ class Thresholds(unittest.TestCase):
         truth = np.array([0] * 100 + [1] * 100 + [2] * 10)
         logits = np.zeros((210, 3))
         # Scores of "yes" ascend, those of "no" are all but 1.
-        scores = np.linspace(0.505, 0.999, 100)
+        scores = np.linspace(0.71, 0.999, 100)
         logits[:100, 0] = np.log(scores / (1 - scores) * 2)
         logits[100:200, 1] = 30
         found = word_thresholds(logits, truth, labels)

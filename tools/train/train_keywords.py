@@ -74,7 +74,7 @@ WORDS = {"10": EIGHT, "12": (*EIGHT[:6], "on", "off", *EIGHT[6:])}
 IntArray = npt.NDArray[np.int64]
 
 # Of thresholds; the share of a word's clips that is to be heard at its threshold.
-LOWEST, HIGHEST = 0.5, 0.95
+LOWEST, HIGHEST = 0.7, 0.95
 HEARD = 0.93
 
 
