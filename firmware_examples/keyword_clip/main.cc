@@ -4,13 +4,14 @@
 
 #include "board.h"
 #include "keywords_model.h"
+#include "left_clip.h"
 #include "runtime/audio/keyword_spotter.h"
 #include "runtime/classifier.h"
-#include "yes_clip.h"
 
 namespace {
 
-constexpr atto::Span<const std::int16_t> kClip(yes_clip_samples, yes_clip_size);
+constexpr atto::Span<const std::int16_t> kClip(left_clip_samples,
+                                               left_clip_size);
 constexpr std::size_t kBlock = 160;  // samples that a microphone gives at once
 
 // One after the other in the same memory: the spotter needs the larger arena.
@@ -32,10 +33,10 @@ void Heard(void*, const atto::KeywordEvent& event) {
   PrintLabel(spotter.model(), event.word, event.score);
   board_print(", ms ");
   board_print_number(
-      static_cast<std::int64_t>(event.start * 1000 / yes_clip_rate));
+      static_cast<std::int64_t>(event.start * 1000 / left_clip_rate));
   board_print(" to ");
   board_print_number(
-      static_cast<std::int64_t>(event.end * 1000 / yes_clip_rate));
+      static_cast<std::int64_t>(event.end * 1000 / left_clip_rate));
   board_print("\r\n");
 }
 
@@ -69,7 +70,7 @@ bool Listen() {
   }
   const auto instructions = static_cast<std::int64_t>(board_clock() - start);
   board_print("instructions a second of audio: ");
-  board_print_number(instructions * yes_clip_rate / yes_clip_size);
+  board_print_number(instructions * left_clip_rate / left_clip_size);
   board_print("\r\n");
   return true;
 }

@@ -13,7 +13,7 @@
 
 #if ATTO_GOLDEN_KEYWORDS
 #include "keywords_model.h"
-#include "yes_clip.h"
+#include "left_clip.h"
 #endif
 
 namespace {
@@ -83,7 +83,7 @@ std::int16_t pcm[16000];
 
 // A spoken clip, silence, noise, a full-scale square wave of 500 Hz.
 atto::Span<const std::int16_t> Sound(std::size_t input) {
-  if (input == 0) return {yes_clip_samples, yes_clip_size};
+  if (input == 0) return {left_clip_samples, left_clip_size};
   std::uint32_t noise = 1;
   std::size_t i = 0;
   for (std::int16_t& sample : pcm) {
