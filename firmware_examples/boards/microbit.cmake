@@ -2,4 +2,4 @@
 set(board_machine microbit)
 set(board_memory "FLASH (rx) : ORIGIN = 0x00000000, LENGTH = 256K" "RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 16K")
 set(board_device nrf51)
-set(board_stack_bytes 2048)
+set(board_stack_bytes 2560)
