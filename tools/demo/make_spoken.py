@@ -18,14 +18,14 @@ import soundfile
 from scipy.signal import resample_poly
 
 RATE = 16000
-WORDS = ("yes", "happy", "stop", "left", "marvin", "up", "right", "house")
-VOICE = "en-us+m3"
+WORDS = ("yes", "happy", "left", "marvin", "up", "right", "house", "no", "go")
+VOICE = "en-us+f3"
 GAP_SECONDS = 0.7
 
 
 def say(word: str) -> np.ndarray:
     """The word, without the silence around it."""
-    command = ["espeak-ng", "-v", VOICE, "-s", "130", "--stdout", word]
+    command = ["espeak-ng", "-v", VOICE, "-s", "150", "--stdout", word]
     sound = subprocess.run(command, capture_output=True, check=True).stdout
     samples, rate = soundfile.read(io.BytesIO(sound))
     samples = 0.5 * resample_poly(samples, RATE, rate)
