@@ -27,7 +27,9 @@ TOKENS = (1, 2, 16, 33, 64)
 MESSAGES = 20
 SEED = 1
 RUN = "atto::Encoder::Run(atto::Span<short const>*)"
-CLASSIFY = "atto::TextClassifier::Classify(atto::Span<char const>, atto::Classification*)"
+CLASSIFY = (
+    "atto::TextClassifier::Classify(atto::Span<char const>, atto::Classification*)"
+)
 TEXT_BYTES = 4096
 
 # Kinds of text that make the tokenizer look far ahead, go back, or give the most.
