@@ -38,13 +38,15 @@ ALLOWED = re.compile(
     r"|__aeabi_(mem(cpy|set|clr|move)[48]?|u?i?divmod|u?idiv|lmul|uldivmod|ldivmod"
     r"|llsl|llsr|lasr|[a-z0-9]+)$"
     r"|__gnu_thumb1_case_[us]([qh]i|i)$|__(u?div|u?mod)[sd]i[34]$"
-    r"|_GLOBAL_OFFSET_TABLE_$"
+    r"|__clz[sd]i2$|_GLOBAL_OFFSET_TABLE_$"
 )
 
 # Who calls whom through a pointer: the first rule whose caller matches. A call
 # that no rule knows is an error, so that this table cannot fall behind the code.
 KERNELS = "the functions that the list of backends names"
 INDIRECT_CALLS: tuple[tuple[str, str], ...] = (
+    # What a matrix product of the DSP kernels does with its sums.
+    (r"::Matmul\(const atto::Linear&.*Finish", r"::<lambda\(const int32_t\*, const"),
     (r"FirstIllegal\(const atto::model_file::Slot", r"FirstIllegal\(const void"),
     (
         r"ModelReader::(Check(Presence|Values)|SlotOf|BindTensor)",

@@ -131,16 +131,14 @@ def text_rows(model: str, backend: str) -> list[str]:
         for piece in SLOW_TEXTS.values()
     ]
     stdin = b"\n".join(texts)
-    whole, results = count(CLASSIFY, backend, [model, "-"], stdin)
+    whole, _ = count(CLASSIFY, backend, [model, "-"], stdin)
     encoder, _ = count(RUN, backend, [model, "-"], stdin)
-    # Without a token the encoder does not run.
-    runs = iter(encoder)
-    rows: list[tuple[float, str]] = []
-    for kind, text, calls, result in zip(SLOW_TEXTS, texts, whole, results):
-        rest = calls - (next(runs) if result.get("tokens") else 0)
-        rows.append((rest / len(text), kind))
-    if len(whole) != len(texts) or next(runs, None) is not None:
-        raise SystemExit(f"{len(whole)} calls for {len(texts)} texts")
+    if len(whole) != len(texts) or len(encoder) != len(texts):
+        raise SystemExit(f"{len(whole)}, {len(encoder)} calls, {len(texts)} texts")
+    rows = [
+        ((all_of_it - run) / len(text), kind)
+        for kind, text, all_of_it, run in zip(SLOW_TEXTS, texts, whole, encoder)
+    ]
     return [f"| {kind} | {value:,.0f} |" for value, kind in sorted(rows, reverse=True)]
 
 
