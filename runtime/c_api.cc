@@ -111,6 +111,7 @@ std::size_t ClassifierArenaBytes(const atto::EncoderShape& shape) noexcept {
   return atto::ArenaBytes(shape);
 }
 
+// 0: no spotter takes such a model.
 std::size_t SpotterBytes(const atto::EncoderShape& shape) noexcept {
   return shape.input == atto::Input::kAudio ? atto::SpotterArenaBytes(shape)
                                             : 0;
@@ -128,9 +129,13 @@ atto_status ReadSize(const void* model, std::size_t model_bytes,
                   info, error);
   }
   atto::EncoderShape shape;
-  const atto::Status status =
+  atto::Status status =
       atto::Model::ReadShape(Bytes(model, model_bytes), &shape, &info);
   *bytes = status == atto::Status::kOk ? size(shape) : 0;
+  if (status == atto::Status::kOk && *bytes == 0) {
+    status = atto::Fail(&info, atto::Status::kUnsupported, "atto.input",
+                        "must be audio for a keyword spotter", 0, 0);
+  }
   return Report(status, info, error);
 }
 

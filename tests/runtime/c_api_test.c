@@ -80,6 +80,14 @@ int main(void) {
   CHECK(arena_bytes == 0);
   CHECK(atto_arena_size(model, model_bytes, &arena_bytes, &error) == ATTO_OK);
   CHECK(arena_bytes > 0 && arena_bytes <= kArenaBytes);
+  {
+    /* A spotter has no size for a text model, and says why. */
+    size_t spotter_bytes = 77;
+    CHECK(atto_spotter_arena_size(model, model_bytes, &spotter_bytes, &error) ==
+          ATTO_UNSUPPORTED);
+    CHECK(spotter_bytes == 0);
+    CHECK(strcmp(error.subject, "atto.input") == 0);
+  }
 
   CHECK(atto_text_classifier_init(NULL, 0, model, model_bytes, arena,
                                   arena_bytes, &classifier,
