@@ -33,6 +33,7 @@ BUILD = FOLDER / "build"
 RESULTS = FOLDER / "results.jsonl"
 # That a test may take; some mutants never end. Programs come first.
 CPU_SECONDS = {"program": 60, "python": 400}
+MEMORY = 4 << 30  # bytes of address space; others never stop asking for it
 SOURCES = re.compile(r"^(ops|runtime)/.*\.(cc|h)$")
 LEFT_OUT = re.compile(
     r"-inl\.h$|_f32\.|float_|_hwy|_xsimd|_dsp|_helium|backend|c_api\.h"
@@ -184,7 +185,7 @@ class Test:
     def passes(self) -> bool:
         """Whether it ends in time, and well."""
         result = subprocess.run(
-            ["prlimit", f"--cpu={self.seconds}", *self.command],
+            ["prlimit", f"--cpu={self.seconds}", f"--as={MEMORY}", *self.command],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
