@@ -11,8 +11,9 @@
 
 // Features of `clips` clips of `samples` each: pcm [clips, samples] -> y
 // [clips, frames, bins], with frames = 1 + (samples - frame_length) /
-// hop_length. The caller has checked everything.
-ATTO_AUDIO_API void atto_audio_features(
+// hop_length. The caller has checked everything. False: ATTO_FORCE_BACKEND
+// names no backend of this machine.
+ATTO_AUDIO_API bool atto_audio_features(
     const std::int16_t* window, const std::int16_t* filters,
     const std::int16_t* weights, std::int32_t frame_length,
     std::int32_t hop_length, std::int32_t fft_length, std::int32_t bins,
@@ -27,7 +28,8 @@ ATTO_AUDIO_API void atto_audio_features(
   mel.bins = static_cast<std::uint16_t>(bins);
   mel.multiplier = static_cast<std::int16_t>(multiplier);
   mel.offset = offset;
-  const auto backend = atto::DefaultBackend();
+  const atto::Backend* const backend = atto::DefaultBackend();
+  if (backend == nullptr) return false;
   std::vector<std::int32_t> scratch(
       LogMelScratchBytes(backend->memory, mel.fft_length) /
       sizeof(std::int32_t));
@@ -40,4 +42,5 @@ ATTO_AUDIO_API void atto_audio_features(
     }
     pcm += samples;
   }
+  return true;
 }

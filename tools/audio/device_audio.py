@@ -43,7 +43,7 @@ def load_library() -> ctypes.CDLL:
         )
     library = ctypes.CDLL(str(path))
     size, pointer, number = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int32
-    library.atto_audio_features.restype = None
+    library.atto_audio_features.restype = ctypes.c_bool
     library.atto_audio_features.argtypes = [
         *(pointer, pointer, pointer),
         *(number, number, number, number, number, number),
@@ -67,7 +67,8 @@ class DeviceFrontEnd:
     def features(self, pcm: npt.ArrayLike) -> Int8Array:
         """pcm int16 [.., samples] -> int8 [.., frames, bins].
 
-        A clip shorter than a frame gives no frames.
+        A clip shorter than a frame gives no frames. RuntimeError when
+        ATTO_FORCE_BACKEND names a backend that this machine has not.
         """
         samples = np.ascontiguousarray(pcm)
         if samples.dtype != np.int16:
@@ -76,10 +77,12 @@ class DeviceFrontEnd:
         shape = samples.shape[:-1]
         length = samples.shape[-1]
         y = np.empty((*shape, params.frames(length), params.bins), np.int8)
-        self._library.atto_audio_features(
+        done = self._library.atto_audio_features(
             *(table.ctypes.data for table in self._tables),
             *(params.frame_length, params.hop_length, params.fft_length, params.bins),
             *(params.log_multiplier, params.log_offset),
             *(samples.ctypes.data, math.prod(shape), length, y.ctypes.data),
         )
+        if not done:
+            raise RuntimeError("ATTO_FORCE_BACKEND: this machine has no such backend")
         return y
