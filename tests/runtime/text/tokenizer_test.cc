@@ -382,7 +382,11 @@ TEST_CASE("hostile megabytes") {
     for (std::size_t i = 0; i < count; ++i) text += piece;
     return text;
   };
-  const std::size_t count = 300000;
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+  constexpr std::size_t count = 5000;  // a board has no megabytes
+#else
+  constexpr std::size_t count = 300000;
+#endif
   CHECK(Tokenize(repeat("\u0301", count)).empty());
   CHECK(Tokenize(repeat(" ", count)).empty());
   CHECK(Tokenize("www.x" + repeat("/", count)).size() == 1);
