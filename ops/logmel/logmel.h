@@ -50,21 +50,11 @@ constexpr unsigned PowerShift(unsigned bits) noexcept {
   return bits < 16 ? 0 : 2 * bits - 31;
 }
 
-// Number of significant bits of a 64-bit number in six steps; 0 for 0.
+// Number of significant bits of a 64-bit number; 0 for 0.
 constexpr unsigned BitLength64(std::uint64_t x) noexcept {
-  unsigned bits = 0;
-  std::uint32_t part = static_cast<std::uint32_t>(x);
-  if (x >> 32 != 0) {
-    part = static_cast<std::uint32_t>(x >> 32);
-    bits = 32;
-  }
-  for (unsigned step = 16; step != 0; step >>= 1) {
-    if (part >> step != 0) {
-      part >>= step;
-      bits += step;
-    }
-  }
-  return bits + part;
+  const auto high = static_cast<std::uint32_t>(x >> 32);
+  return high != 0 ? 32 + BitLength(high)
+                   : BitLength(static_cast<std::uint32_t>(x));
 }
 
 // log2(x) with 15 fraction bits, to within 5 units; 0 for 0.
