@@ -351,9 +351,10 @@ HWY_INLINE void AttendRows(const Attention& attention,
                             V32 hi) ATTO_INLINE_LAMBDA {
       const RowMean& mean = means[row];
       const V32 half = hn::Set(d32, mean.half);
-      const V16 scaled = hn::OrderedDemote2To(
-          D16(), hn::ShiftRightSame(hn::Add(lo, half), mean.right),
-          hn::ShiftRightSame(hn::Add(hi, half), mean.right));
+      const ShiftCount right = MakeShift(mean.right);
+      const V16 scaled =
+          hn::OrderedDemote2To(D16(), ShiftRightBy(hn::Add(lo, half), right),
+                               ShiftRightBy(hn::Add(hi, half), right));
       // A mean of values within 127 stays there: |u| <= 127 * 64 + 1, so that
       // nothing saturates and nothing needs a clamp.
       const V16 u = hn::MulFixedPoint15(scaled, hn::Set(D16(), mean.inverse));

@@ -195,12 +195,11 @@ struct AddS16Store {
 };
 
 template <class Store>
-HWY_INLINE void Finish(V32 acc0, V32 acc1, unsigned shift, V16 multiplier,
+HWY_INLINE void Finish(V32 acc0, V32 acc1, ShiftCount shift, V16 multiplier,
                        const Store& store, std::size_t row, std::size_t channel,
                        std::size_t count) {
-  const int s = static_cast<int>(shift);
-  const V16 t = hn::ReorderDemote2To(D16(), hn::ShiftRightSame(acc0, s),
-                                     hn::ShiftRightSame(acc1, s));
+  const V16 t = hn::ReorderDemote2To(D16(), ShiftRightBy(acc0, shift),
+                                     ShiftRightBy(acc1, shift));
   store(hn::MulFixedPoint15(t, multiplier), row, channel, count);
 }
 
@@ -208,7 +207,7 @@ HWY_INLINE void Finish(V32 acc0, V32 acc1, unsigned shift, V16 multiplier,
 // One row times a panel whose weights may saturate vpmaddubsw: |x| sign(x) w.
 template <class Store>
 HWY_INLINE void RowTimesExactPanel(const PanelLayout& layout,
-                                   const Panel& panel, unsigned shift,
+                                   const Panel& panel, ShiftCount shift,
                                    const std::uint8_t* x, const Store& store,
                                    std::size_t row, std::size_t channel,
                                    std::size_t count) {
@@ -264,6 +263,7 @@ HWY_INLINE void Matmul(const Linear& linear, MatrixView<const std::int8_t> x,
   const std::size_t stride = (linear.in + vector - 1) / vector * vector;
   const std::size_t chunk = kScratch / stride / 4 * 4;
   const std::size_t panels = layout.Panels(linear.out);
+  const ShiftCount shift = MakeShift(linear.shift);
   for (std::size_t first = 0; first < x.rows(); first += chunk) {
     const std::size_t left = x.rows() - first;
     const std::size_t rows = left < chunk ? left : chunk;
@@ -276,8 +276,8 @@ HWY_INLINE void Matmul(const Linear& linear, MatrixView<const std::int8_t> x,
 #if ATTO_X86_WITHOUT_VNNI
       if (panel.splits[0] == kExact) {
         for (std::size_t r = 0; r < rows; ++r) {
-          RowTimesExactPanel(layout, panel, linear.shift, scratch + r * stride,
-                             store, first + r, channel, count);
+          RowTimesExactPanel(layout, panel, shift, scratch + r * stride, store,
+                             first + r, channel, count);
         }
         continue;
       }
@@ -291,7 +291,7 @@ HWY_INLINE void Matmul(const Linear& linear, MatrixView<const std::int8_t> x,
             LeftRows{scratch + r * stride, stride}, panel.weights, layout.quads,
             splits, bias0, bias1,
             [&](std::size_t i, V32 acc0, V32 acc1) ATTO_INLINE_LAMBDA {
-              Finish(acc0, acc1, linear.shift, multiplier, store, first + r + i,
+              Finish(acc0, acc1, shift, multiplier, store, first + r + i,
                      channel, count);
             });
       });

@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 
 // WeightedMean8 of two vectors of sums; the result is 16 bits wide.
 HWY_INLINE V16 WeightedMean16(V32 lo, V32 hi, const MeanReciprocal& reciprocal,
-                              int shift) {
+                              V16 factor) {
   const D32 d32;
   const int left = static_cast<int>(reciprocal.left_shift);
   const V32 half = hn::Set(d32, 256);
@@ -27,7 +27,7 @@ HWY_INLINE V16 WeightedMean16(V32 lo, V32 hi, const MeanReciprocal& reciprocal,
   const V16 scaled = hn::OrderedDemote2To(D16(), scaled_lo, scaled_hi);
   const V16 u = hn::MulFixedPoint15(
       scaled, hn::Set(D16(), static_cast<std::int16_t>(reciprocal.inverse)));
-  return Quantise16(u, shift);
+  return Quantise16(u, factor);
 }
 
 inline void SumRowsS8(MatrixView<const std::int8_t> x,
@@ -61,11 +61,12 @@ inline void MeanS8(Span<const std::int32_t> sums, std::size_t tokens,
   const std::size_t half = hn::Lanes(d32);
   const MeanReciprocal reciprocal =
       MakeMeanReciprocal(static_cast<std::uint32_t>(tokens));
+  const V16 factor = QuantiseFactor(shift);
   std::size_t j = 0;
   for (; j + 2 * half <= sums.size(); j += 2 * half) {
     Store8(WeightedMean16(hn::LoadU(d32, sums.data() + j),
                           hn::LoadU(d32, sums.data() + j + half), reciprocal,
-                          static_cast<int>(shift)),
+                          factor),
            y + j);
   }
   for (; j < sums.size(); ++j) y[j] = WeightedMean8(sums[j], reciprocal, shift);

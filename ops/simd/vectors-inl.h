@@ -70,13 +70,41 @@ HWY_INLINE VLeft BroadcastQuad(const void* quad) {
   return hn::BitCast(DLeft(), hn::Set(DU32(), bits));
 }
 
-// sat16(u + 2^(shift-1)) >> shift, still 16 bits wide and at least -127: saved
-// with Store8, which saturates, it is quantise8(u, shift).
-HWY_INLINE V16 Quantise16(V16 u, int shift) {
-  const V16 half = hn::Set(D16(), static_cast<std::int16_t>((1 << shift) >> 1));
-  const V16 y = hn::ShiftRightSame(hn::SaturatedAdd(u, half), shift);
-  return hn::Max(y, hn::Set(D16(), -127));
+// What quantises by a rounding product: u 2^(15 - shift) / 2^15. Without a
+// shift, 1 - 2^-15, which changes nothing that is not cut to 127 anyway.
+HWY_INLINE V16 QuantiseFactor(unsigned shift) {
+  const int factor = shift == 0 ? 32767 : 32768 >> shift;
+  return hn::Set(D16(), static_cast<std::int16_t>(factor));
 }
+
+// u 2^-shift, rounded, 16 bits wide and at least -127: saved with Store8, which
+// saturates, it is quantise8(u, shift). 0 <= shift <= 7.
+HWY_INLINE V16 Quantise16(V16 u, V16 factor) {
+  return hn::Max(hn::MulFixedPoint15(u, factor), hn::Set(D16(), -127));
+}
+
+// Arithmetic shift of all lanes by the same count, at most 31. x86 shifts by a
+// vector of counts in one operation and by a scalar in two, but has the former
+// from AVX2 on only.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+using ShiftCount = V32;
+HWY_INLINE ShiftCount MakeShift(int count) { return hn::Set(D32(), count); }
+HWY_INLINE V32 ShiftRightBy(V32 v, ShiftCount count) {
+  return hn::Shr(v, count);
+}
+HWY_INLINE V32 ShiftLeftBy(V32 v, ShiftCount count) {
+  return hn::Shl(v, count);
+}
+#else
+using ShiftCount = int;
+HWY_INLINE ShiftCount MakeShift(int count) { return count; }
+HWY_INLINE V32 ShiftRightBy(V32 v, ShiftCount count) {
+  return hn::ShiftRightSame(v, count);
+}
+HWY_INLINE V32 ShiftLeftBy(V32 v, ShiftCount count) {
+  return hn::ShiftLeftSame(v, count);
+}
+#endif
 
 // Highway's own reductions of AVX2 cross the halves by a permutation, which
 // takes two operations more than splitting the vector once.
@@ -130,11 +158,13 @@ HWY_INLINE void StoreN8(V16 y, std::int8_t* to, std::size_t count) {
 }
 
 // Runs `body(first, count)` over [0, size) in steps of D16's lanes; the last
-// step may be shorter. One body serves full vectors and the tail.
+// step may be shorter. One body serves full vectors and the tail. Two steps a
+// turn spare copies of what the body carries from step to step.
 template <class Body>
 HWY_INLINE void ForEach16(std::size_t size, const Body& body) {
   const std::size_t lanes = hn::Lanes(D16());
   std::size_t i = 0;
+  HWY_UNROLL(2)
   for (; i + lanes <= size; i += lanes) body(i, lanes);
   if (i < size) body(i, size - i);
 }

@@ -35,14 +35,14 @@ HWY_INLINE V16 Exp2Weights(V16 x) {
 // Weights of D16's lanes of scores; `shift` drops bits of the distances, or
 // adds some (kLeft). Natural order, or the one that packing leaves them in.
 template <bool kLeft, bool kNatural>
-HWY_INLINE V16 WeightsOf(V32 max, const std::int32_t* scores, int shift,
+HWY_INLINE V16 WeightsOf(V32 max, const std::int32_t* scores, ShiftCount shift,
                          V16 multiplier) {
   const D16 d16;
   const D32 d32;
   V32 lo = hn::Sub(max, hn::LoadU(d32, scores));
   V32 hi = hn::Sub(max, hn::LoadU(d32, scores + hn::Lanes(d32)));
-  lo = kLeft ? hn::ShiftLeftSame(lo, shift) : hn::ShiftRightSame(lo, shift);
-  hi = kLeft ? hn::ShiftLeftSame(hi, shift) : hn::ShiftRightSame(hi, shift);
+  lo = kLeft ? ShiftLeftBy(lo, shift) : ShiftRightBy(lo, shift);
+  hi = kLeft ? ShiftLeftBy(hi, shift) : ShiftRightBy(hi, shift);
   const V16 t = kNatural ? hn::OrderedDemote2To(d16, lo, hi)
                          : hn::ReorderDemote2To(d16, lo, hi);
   return Exp2Weights(hn::MulFixedPoint15(t, multiplier));
@@ -63,7 +63,7 @@ HWY_INLINE void GroupOrder(std::int8_t* order) {
 }
 
 template <bool kLeft, std::size_t kRows>
-HWY_INLINE void ShiftedSoftmaxRows(int shift, std::int16_t factor,
+HWY_INLINE void ShiftedSoftmaxRows(int places, std::int16_t factor,
                                    const std::int32_t* scores0,
                                    const std::int32_t* scores1,
                                    std::size_t grouped, std::size_t tokens,
@@ -73,6 +73,7 @@ HWY_INLINE void ShiftedSoftmaxRows(int shift, std::int16_t factor,
   const D32 d32;
   const std::size_t lanes = hn::Lanes(d16);
   const V16 multiplier = hn::Set(d16, factor);
+  const ShiftCount shift = MakeShift(places);
   const V32 max0 = hn::MaxOfLanes(d32, high0);
   const V32 max1 = kRows > 1 ? hn::MaxOfLanes(d32, high1) : max0;
   // 512 * 127 over at least 8 lanes: no overflow.
