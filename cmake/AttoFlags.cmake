@@ -42,6 +42,13 @@ function(atto_common_flags target)
   endif()
 endfunction()
 
+# Sources that read a command line and print: a third of the time to compile
+# goes into optimising their templates, which nobody waits for at run time.
+function(atto_compile_quickly)
+  set_source_files_properties(
+    ${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # The library itself: no exceptions, no RTTI, no guards around statics.
 function(atto_library_flags target)
   atto_common_flags(${target})
