@@ -80,10 +80,11 @@ atto::Span<std::uint8_t> Arena(void* arena, std::size_t bytes) noexcept {
   return {static_cast<std::uint8_t*>(arena), bytes};
 }
 
-// Makes an object in the caller's memory, into *made.
+// Whether an object may be made in the caller's memory; *made is null until it
+// is.
 template <typename Object>
-atto::Status MakeObject(void* memory, std::size_t memory_bytes, Object** made,
-                        atto::ErrorInfo* info) noexcept {
+atto::Status CheckMemory(const void* memory, std::size_t memory_bytes,
+                         Object** made, atto::ErrorInfo* info) noexcept {
   if (memory == nullptr || made == nullptr) {
     return atto::Fail(info, atto::Status::kNullPointer,
                       memory == nullptr ? "memory" : "classifier",
@@ -103,7 +104,6 @@ atto::Status MakeObject(void* memory, std::size_t memory_bytes, Object** made,
                       "address must be a multiple of",
                       static_cast<std::int64_t>(misalignment), ATTO_ALIGNMENT);
   }
-  *made = new (memory) Object;
   return atto::Status::kOk;
 }
 
@@ -201,12 +201,12 @@ atto_status atto_text_classifier_init(void* memory, size_t memory_bytes,
                                       atto_text_classifier** classifier,
                                       atto_error* error) {
   atto::ErrorInfo info;
-  atto::Status status = MakeObject(memory, memory_bytes, classifier, &info);
+  atto::Status status = CheckMemory(memory, memory_bytes, classifier, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
-  status = (*classifier)
-               ->classifier.Init(Bytes(model, model_bytes),
+  auto* const made = new (memory) atto_text_classifier;
+  status = made->classifier.Init(Bytes(model, model_bytes),
                                  Arena(arena, arena_bytes), &info);
-  if (status != atto::Status::kOk) *classifier = nullptr;
+  if (status == atto::Status::kOk) *classifier = made;
   return Report(status, info, error);
 }
 
@@ -241,12 +241,12 @@ atto_status atto_audio_classifier_init(void* memory, size_t memory_bytes,
                                        atto_audio_classifier** classifier,
                                        atto_error* error) {
   atto::ErrorInfo info;
-  atto::Status status = MakeObject(memory, memory_bytes, classifier, &info);
+  atto::Status status = CheckMemory(memory, memory_bytes, classifier, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
-  status = (*classifier)
-               ->classifier.Init(Bytes(model, model_bytes),
+  auto* const made = new (memory) atto_audio_classifier;
+  status = made->classifier.Init(Bytes(model, model_bytes),
                                  Arena(arena, arena_bytes), &info);
-  if (status != atto::Status::kOk) *classifier = nullptr;
+  if (status == atto::Status::kOk) *classifier = made;
   return Report(status, info, error);
 }
 
@@ -286,17 +286,18 @@ atto_status atto_spotter_init(
     void (*on_event)(void* context, const atto_event* event), void* context,
     atto_spotter** spotter, atto_error* error) {
   atto::ErrorInfo info;
-  atto::Status status = MakeObject(memory, memory_bytes, spotter, &info);
+  atto::Status status = CheckMemory(memory, memory_bytes, spotter, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
-  (*spotter)->on_event = on_event;
-  (*spotter)->context = context;
+  auto* const made = new (memory) atto_spotter;
+  made->on_event = on_event;
+  made->context = context;
   atto::SpotterOptions options;
   options.hop = hop;
-  options.context = *spotter;
+  options.context = made;
   if (on_event != nullptr) options.on_event = &Forward;
-  status = (*spotter)->spotter.Init(Bytes(model, model_bytes),
-                                    Arena(arena, arena_bytes), options, &info);
-  if (status != atto::Status::kOk) *spotter = nullptr;
+  status = made->spotter.Init(Bytes(model, model_bytes),
+                              Arena(arena, arena_bytes), options, &info);
+  if (status == atto::Status::kOk) *spotter = made;
   return Report(status, info, error);
 }
 

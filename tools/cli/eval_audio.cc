@@ -92,7 +92,9 @@ class Evaluator {
       if (files.empty()) continue;
       found_.words.push_back({folder, ClassOf(folder), 0, 0, 0, 0, 0});
       for (const std::string& file : files) {
-        Add(options_.file + "/" + folder + "/" + file, &found_.words.back());
+        std::string path = options_.file;
+        path.append("/").append(folder).append("/").append(file);
+        Add(path, &found_.words.back());
       }
     }
     if (found_.words.empty()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -41,7 +42,7 @@ void Paint(double share, std::uint8_t* pixel) {
       std::min(static_cast<std::size_t>(at), kMagma.size() - 2);
   const double rest = at - static_cast<double>(low);
   const auto mix = [rest](double a, double b) {
-    return static_cast<std::uint8_t>(a + rest * (b - a) + 0.5);
+    return static_cast<std::uint8_t>(std::lround(a + rest * (b - a)));
   };
   pixel[0] = mix(kMagma[low].red, kMagma[low + 1].red);
   pixel[1] = mix(kMagma[low].green, kMagma[low + 1].green);
