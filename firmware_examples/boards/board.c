@@ -9,16 +9,21 @@ void board_write(const char* bytes, size_t size) {
 
 char board_read(void) { return board_uart_get(); }
 
-size_t board_read_line(char* line, size_t capacity) {
+size_t board_read_line(char* line, size_t capacity, size_t* dropped) {
   size_t size = 0;
+  *dropped = 0;
   for (;;) {
     const char byte = board_read();
     if (byte == '\n' || byte == '\r') {
-      if (size == 0) continue; /* an empty line, or the second of "\r\n" */
+      if (size + *dropped == 0) continue; /* empty, or the second of "\r\n" */
       line[size] = '\0';
       return size;
     }
-    if (size + 1 < capacity) line[size++] = byte;
+    if (size + 1 < capacity) {
+      line[size++] = byte;
+    } else {
+      ++*dropped;
+    }
   }
 }
 

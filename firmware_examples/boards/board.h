@@ -17,8 +17,9 @@ void board_write(const char* bytes, size_t size);
 char board_read(void);
 
 /* Reads a line, without its end ("\r", "\n" or both), into `line`, zero
- * terminated. Returns its length; what does not fit is dropped. */
-size_t board_read_line(char* line, size_t capacity);
+ * terminated. Returns the length of what fits, and in *dropped how many bytes
+ * did not. `capacity` is at least 1. */
+size_t board_read_line(char* line, size_t capacity, size_t* dropped);
 
 /* Text and numbers without stdio. */
 void board_print(const char* text);

@@ -24,13 +24,15 @@ int main() {
   }
   for (;;) {
     board_print("> ");
-    board_read_line(message, sizeof(message));
+    std::size_t dropped;
+    board_read_line(message, sizeof(message), &dropped);
     if (std::strcmp(message, "quit") == 0) break;
     atto::Classification result;
     if (spam.Classify(message, &result) != atto::Status::kOk) continue;
     const atto::StringView label = spam.model().label(result.label);
     board_write(label.data(), label.size());
-    board_print(result.cut_tokens != 0 ? " (by its beginning)\r\n" : "\r\n");
+    board_print(result.cut_tokens + dropped != 0 ? " (by its beginning)\r\n"
+                                                 : "\r\n");
   }
   board_print_memory();
   return 0;

@@ -14,7 +14,7 @@ static uint8_t memory[ATTO_TEXT_CLASSIFIER_BYTES]
     __attribute__((aligned(ATTO_ALIGNMENT)));
 static char message[kMaxMessage];
 
-static void Answer(atto_text_classifier* spam, size_t bytes) {
+static void Answer(atto_text_classifier* spam, size_t bytes, size_t dropped) {
   atto_classification result;
   const char* label;
   size_t label_bytes;
@@ -30,6 +30,10 @@ static void Answer(atto_text_classifier* spam, size_t bytes) {
     board_print_number((result.score * 100 + ATTO_SCORE_ONE / 2) /
                        ATTO_SCORE_ONE);
     board_print(" %");
+    if (dropped != 0) {
+      board_print(", bytes dropped ");
+      board_print_number((int64_t)dropped);
+    }
   }
   board_print("\r\n");
 }
@@ -54,9 +58,10 @@ int main(void) {
   board_print("\r\n");
   for (;;) {
     board_print("> ");
-    const size_t bytes = board_read_line(message, sizeof(message));
+    size_t dropped;
+    const size_t bytes = board_read_line(message, sizeof(message), &dropped);
     if (strcmp(message, "quit") == 0) break;
-    Answer(spam, bytes);
+    Answer(spam, bytes, dropped);
   }
   board_print_memory();
   return 0;

@@ -16,8 +16,9 @@ char message[kMaxMessage];
 
 void PrintView(atto::StringView text) { board_write(text.data(), text.size()); }
 
-// Answers with the label, its probability in percent and what it took.
-void Answer() {
+// Answers with the label, its probability in percent, what it took, and how
+// many bytes of the message did not fit.
+void Answer(std::size_t dropped) {
   atto::Classification result;
   const std::uint64_t start = board_clock();
   const atto::Status status = spam.Classify(message, &result);
@@ -33,6 +34,10 @@ void Answer() {
     board_print_number(static_cast<std::int64_t>(result.tokens));
     board_print(", instructions ");
     board_print_number(static_cast<std::int64_t>(instructions));
+    if (dropped != 0) {
+      board_print(", bytes dropped ");
+      board_print_number(static_cast<std::int64_t>(dropped));
+    }
     board_print(")");
   }
   board_print("\r\n");
@@ -55,9 +60,10 @@ int main() {
   board_print("\r\n");
   for (;;) {
     board_print("> ");
-    board_read_line(message, sizeof(message));
+    std::size_t dropped;
+    board_read_line(message, sizeof(message), &dropped);
     if (std::strcmp(message, "quit") == 0) break;
-    Answer();
+    Answer(dropped);
   }
   board_print_memory();
   return 0;
