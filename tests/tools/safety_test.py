@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from tools.safety import audit, mutate
@@ -115,6 +117,23 @@ class MutateTest(unittest.TestCase):
         for mutant in found:
             line = (ROOT / mutant.file).read_text().split("\n")[mutant.line]
             self.assertLessEqual(mutant.end, len(line))
+
+    def test_the_sample_stays_where_other_lines_change(self) -> None:
+        """A mutant is known by its own line, not by the line's number."""
+        path = "ops/base/fixed_point.h"
+        text = (ROOT / path).read_text()
+        before = mutate.find_mutants(path)
+        keys = [mutant.key() for mutant in before]
+        self.assertEqual(len(set(keys)), len(keys))
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / path
+            copy.parent.mkdir(parents=True)
+            copy.write_text("int a = b + 7;\n" + text)
+            with unittest.mock.patch.object(mutate, "ROOT", Path(folder)):
+                after = mutate.find_mutants(path)
+        self.assertEqual([mutant.key() for mutant in after][-len(keys) :], keys)
+        self.assertEqual(after[-1].line, before[-1].line + 1)
+        self.assertNotEqual(before[0].order(1), before[0].order(2))
 
 
 if __name__ == "__main__":

@@ -5,23 +5,29 @@
 Copies the tree to build/mutate, and there changes one place of ops/ or runtime/ at a
 time: flips a comparison, drops a clamp, changes a shift, a constant, an operator, an
 assignment. Builds without SIMD and runs first the tests that are named like the
-changed file, then the others of ops, runtime and fuzz. A test that fails or does not
-end kills the mutant, as does a static_assert; one that does not compile for another
-reason is replaced. Results go to build/mutate/results.jsonl, and a run with the same
-options continues there. Kernels for SIMD and in float are left out: tests hold them
-against the scalar ones.
+changed file, then the others of ops, runtime, fuzz and golden, each from the quickest
+to the slowest, until one fails. A test that fails or takes many times as long as
+without a change kills the mutant, as does a static_assert; one that does not compile
+for another reason is replaced. Kernels for SIMD and in float are left out: tests hold
+them against the scalar ones.
+
+A mutant is known by the text of its line, so that the sample stays the same where the
+code does. Results go to build/mutate/results.jsonl; a mutant that was killed there is
+not tried again while its file is the same, one that survived is.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,13 +37,18 @@ FOLDER = ROOT / "build" / "mutate"
 TREE = FOLDER / "tree"
 BUILD = FOLDER / "build"
 RESULTS = FOLDER / "results.jsonl"
-# That a test may take; some mutants never end. Programs come first.
-CPU_SECONDS = {"program": 60, "python": 400}
+# That a test may take, since some mutants never end: so many times what it takes
+# unchanged, and some seconds.
+PATIENCE = 10
+LEAST_SECONDS = 2
 MEMORY = 4 << 30  # bytes of address space; others never stop asking for it
 SOURCES = re.compile(r"^(ops|runtime)/.*\.(cc|h)$")
 LEFT_OUT = re.compile(
     r"-inl\.h$|_f32\.|float_|_hwy|_xsimd|_dsp|_helium|backend|c_api\.h"
 )
+
+# `ops.vnni` looks at instructions that this build does not have.
+TESTS = re.compile(r"(ops|runtime|fuzz|golden)\.(?!vnni)")
 
 # Operator, what it looks like in formatted code, what takes its place.
 OPERATORS: tuple[tuple[str, str, str], ...] = (
@@ -84,6 +95,17 @@ class Mutant:
     end: int
     operator: str
     text: str
+    code: str  # the line as it was
+    occurrence: int  # among lines of the file that are the same
+
+    def key(self) -> str:
+        """Stays as it is when other lines change."""
+        parts = [*asdict(self).items()]
+        return json.dumps([value for name, value in parts if name != "line"])
+
+    def order(self, seed: int) -> str:
+        """Its place in the sample."""
+        return hashlib.sha256(f"{seed} {self.key()}".encode()).hexdigest()
 
 
 def code_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -104,19 +126,25 @@ def code_lines(text: str) -> Iterator[tuple[int, str]]:
 def find_mutants(file: str) -> list[Mutant]:
     """All that the operators can do to a file."""
     found: list[Mutant] = []
+    seen: Counter[str] = Counter()
     for number, code in code_lines((ROOT / file).read_text()):
-        for operator, pattern, text in OPERATORS:
-            for match in re.finditer(pattern, code):
-                found.append(
-                    Mutant(file, number, match.start(), match.end(), operator, text)
-                )
-        for match in CONSTANT.finditer(code):
-            value = int(match[1], 0) + 1
-            found.append(
-                Mutant(
-                    *(file, number, match.start(), match.end(), "constant"), str(value)
-                )
+        changes = [
+            (match, operator, text)
+            for operator, pattern, text in OPERATORS
+            for match in re.finditer(pattern, code)
+        ]
+        changes += [
+            (match, "constant", str(int(match[1], 0) + 1))
+            for match in CONSTANT.finditer(code)
+        ]
+        found += [
+            Mutant(
+                *(file, number, match.start(), match.end(), operator, text),
+                *(code, seen[code]),
             )
+            for match, operator, text in changes
+        ]
+        seen[code] += 1
     return found
 
 
@@ -149,7 +177,8 @@ def prepare() -> None:
             *("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja"),
             *("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"),
             *("-DATTO_SIMD=OFF", "-DATTO_FLOAT=OFF", "-DATTO_BUILD_BENCH=OFF"),
-            "-DATTO_INSTALL=OFF",
+            # A mutant that only warns is one to try.
+            *("-DATTO_INSTALL=OFF", "-DATTO_WERROR=OFF"),
         ],
         check=True,
         stdout=subprocess.DEVNULL,
@@ -164,6 +193,11 @@ def command_of(name: str) -> list[str]:
     return [str(BUILD / "tests" / f"test.{name}"), "--no-version"]
 
 
+def library_of(name: str) -> str:
+    """What a test in Python loads: the golden table is a program's."""
+    return "atto_golden" if name.startswith("golden.") else "atto_text"
+
+
 class Test:
     """A test as CTest would run it."""
 
@@ -175,17 +209,16 @@ class Test:
         # Enough to notice; the whole test is meant for unchanged code.
         rounds = {"ATTO_PARITY_ROUNDS": "60"}
         self.environment = {**os.environ, **dict(pairs), **rounds}
-        self.checked = False  # passes as long as nothing is changed
+        self.cpu = 0.0  # seconds that it takes unchanged
         program = Path(self.command[0]).name
-        # What has to be built first; Python loads the tokenizer's library.
-        kind = "python" if "python" in program else "program"
-        self.target = program if kind == "program" else "atto_text"
-        self.seconds = CPU_SECONDS[kind]
+        # What has to be built first.
+        self.target = library_of(self.name) if "python" in program else program
 
     def passes(self) -> bool:
         """Whether it ends in time, and well."""
+        seconds = int(PATIENCE * self.cpu + LEAST_SECONDS) if self.cpu else 600
         result = subprocess.run(
-            ["prlimit", f"--cpu={self.seconds}", f"--as={MEMORY}", *self.command],
+            ["prlimit", f"--cpu={seconds}", f"--as={MEMORY}", *self.command],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -194,9 +227,22 @@ class Test:
         )
         return result.returncode in (0, 77)
 
+    def measure(self) -> None:
+        """Sees it pass without a change, and how long that takes."""
+        before = cpu_of_children()
+        if not self.passes():
+            raise SystemExit(f"{self.name} fails without a change")
+        self.cpu = max(cpu_of_children() - before, 0.01)
+
+
+def cpu_of_children() -> float:
+    """Seconds that commands took so far."""
+    times = os.times()
+    return times.children_user + times.children_system
+
 
 def load_tests() -> list[Test]:
-    """The tests of ops, runtime and fuzz."""
+    """The tests that are run, built and measured, the quickest first."""
     text = subprocess.run(
         ["ctest", "--test-dir", BUILD, "--show-only=json-v1"],
         check=True,
@@ -204,7 +250,13 @@ def load_tests() -> list[Test]:
         text=True,
     ).stdout
     entries = json.loads(text)["tests"]
-    return [Test(e) for e in entries if re.match(r"(ops|runtime|fuzz)\.", e["name"])]
+    tests = [Test(e) for e in entries if TESTS.match(e["name"])]
+    complaint = build([t.target for t in tests])
+    if complaint:
+        raise SystemExit(complaint)
+    for test in tests:
+        test.measure()
+    return sorted(tests, key=lambda test: test.cpu)
 
 
 def build(targets: list[str]) -> str:
@@ -228,24 +280,8 @@ def near_first(tests: list[Test], file: str) -> list[list[Test]]:
     return [near, [t for t in tests if t not in near]]
 
 
-def check_unchanged(tests: list[Test]) -> None:
-    """Builds the tests, and sees each pass once, before anything is changed."""
-    new = [t for t in tests if not t.checked]
-    if not new:
-        return
-    complaint = build([t.target for t in new])
-    if complaint:
-        raise SystemExit(complaint)
-    broken = [t.name for t in new if not t.passes()]
-    if broken:
-        raise SystemExit(f"without a change already fail: {broken}")
-    for test in new:
-        test.checked = True
-
-
 def try_group(mutant: Mutant, tests: list[Test]) -> str:
     """What kills it: a test, "static_assert"; "" if nothing; or "no code"."""
-    check_unchanged(tests)
     path = TREE / mutant.file
     before = path.read_text()
     lines = before.split("\n")
@@ -280,7 +316,7 @@ def report(results: list[dict]) -> None:
     print("\nsurvivors:")
     for r in results:
         if not r["killer"]:
-            line = (ROOT / r["file"]).read_text().split("\n")[r["line"]]
+            line = r["code"]
             changed = line[: r["begin"]] + r["text"] + line[r["end"] :]
             print(f"  {r['file']}:{r['line'] + 1}: {line.strip()}  ->")
             print(f"    {changed.strip()}")
@@ -300,29 +336,37 @@ def main() -> int:
     ]
     mutants = [m for f in files for m in find_mutants(f)]
     print(f"{len(mutants)} mutants of {len(files)} files, seed {arguments.seed}")
-    random.Random(arguments.seed).shuffle(mutants)
+    mutants.sort(key=lambda mutant: mutant.order(arguments.seed))
+    digests = {
+        f: hashlib.sha256((ROOT / f).read_bytes()).hexdigest()[:16] for f in files
+    }
     FOLDER.mkdir(parents=True, exist_ok=True)
     prepare()
     tests = load_tests()
-    done: dict[str, dict] = {}
+    known: dict[tuple[str, str], str] = {}
     if RESULTS.is_file():
         for line in RESULTS.read_text().splitlines():
             entry = json.loads(line)
-            done[json.dumps(entry["mutant"], sort_keys=True)] = entry
+            known[entry["key"], entry["file"]] = entry["killer"]
     results: list[dict] = []
     for mutant in mutants:
         if len(results) == arguments.count:
             break
-        key = json.dumps(asdict(mutant), sort_keys=True)
-        if key not in done:
+        key = mutant.key(), digests[mutant.file]
+        killer = known.get(key, "")
+        if not killer:
+            start = time.monotonic()
             killer = try_mutant(mutant, tests)
-            done[key] = {"mutant": asdict(mutant), "killer": killer}
             with RESULTS.open("a") as file:
-                file.write(json.dumps(done[key]) + "\n")
+                entry = {"key": key[0], "file": key[1], "killer": killer}
+                file.write(json.dumps(entry) + "\n")
             where = f"{mutant.file}:{mutant.line + 1} ({mutant.operator})"
-            print(f"{len(results) + 1}: {where}: {killer or 'SURVIVED'}", flush=True)
-        if done[key]["killer"] != "no code":
-            results.append({**asdict(mutant), "killer": done[key]["killer"]})
+            took = time.monotonic() - start
+            number = len(results) + 1
+            print(f"{number}: {where}: {killer or 'SURVIVED'} ({took:.0f} s)")
+            sys.stdout.flush()
+        if killer != "no code":
+            results.append({**asdict(mutant), "killer": killer})
     report(results)
     killed = sum(1 for r in results if r["killer"])
     return 0 if killed >= 0.9 * len(results) else 1
