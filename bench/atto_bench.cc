@@ -386,8 +386,8 @@ FrontEnd MeasureFrontEnd(const Model& model, const Backend& backend,
       LogMelScratchBytes(backend.memory, audio.fft_length));
   Noise().Fill(pcm.span(), 5000);
   front_end.frame = Measure(seconds, 0, [&] {
-    backend.logmel_s8(model.log_mel(), pcm.data(), features.data(),
-                      scratch.data());
+    LogMelKernel(backend)(model.log_mel(), pcm.data(), features.data(),
+                          scratch.data());
   });
   const double rate = audio.sample_rate;
   front_end.frames_per_second = rate / audio.hop_length;

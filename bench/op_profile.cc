@@ -17,7 +17,7 @@ struct Entry {
 
 // What the kernels below, which cannot carry a context, write to.
 struct Recorder {
-  const Backend* real = nullptr;
+  Backend real = {};
   std::vector<Entry> entries;
 
   void Add(const OpTime& call, Clock::duration time) {
@@ -122,10 +122,10 @@ struct Timed<kMember, Result (*)(Arguments...) noexcept> {
     Describe(&call, arguments...);
     const Clock::time_point start = Clock::now();
     if constexpr (std::is_void_v<Result>) {
-      (recorder.real->*kMember)(arguments...);
+      (recorder.real.*kMember)(arguments...);
       recorder.Add(call, Clock::now() - start);
     } else {
-      const Result result = (recorder.real->*kMember)(arguments...);
+      const Result result = (recorder.real.*kMember)(arguments...);
       recorder.Add(call, Clock::now() - start);
       return result;
     }
@@ -200,7 +200,8 @@ std::string OpTime::shape() const {
 
 OpProfile::OpProfile(const Backend& real)
     : timed_(TimedBackend(real)), clock_nanoseconds_(ClockNanoseconds()) {
-  recorder.real = &real;
+  recorder.real = real;
+  recorder.real.logmel_s8 = LogMelKernel(real);
   recorder.entries.clear();
 }
 

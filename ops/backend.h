@@ -47,8 +47,15 @@ struct Backend {
   decltype(&AttentionS8Ref) attention_s8;
   decltype(&SumRowsS8Ref) sum_rows_s8;
   decltype(&MeanS8Ref) mean_s8;
+  // Null: LogMelS8Ref. Ask LogMelKernel.
   decltype(&LogMelS8Ref) logmel_s8;
 };
+
+// The log-mel kernel that runs with a backend. A table that named the scalar
+// one would have it linked into programs that never hear.
+inline decltype(&LogMelS8Ref) LogMelKernel(const Backend& backend) noexcept {
+  return backend.logmel_s8 != nullptr ? backend.logmel_s8 : &LogMelS8Ref;
+}
 
 // All backends of this build, slowest first, whether or not this CPU can run
 // them. The first is always "ref", the integer truth that the others equal bit

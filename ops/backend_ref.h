@@ -13,7 +13,7 @@ inline constexpr Backend kRefBackend = {
     &MatmulS8Ref,    &MatmulS16Ref,    &MatmulAddS16Ref, &EmbeddingSumS8Ref,
     &AddS16Ref,      &AddShiftedS8Ref, &LayerNormS8Ref,  &LayerNormS16Ref,
     &QuantiseS8Ref,  &GeluS8Ref,       &ReluS8Ref,       &SoftmaxS8Ref,
-    &AttentionS8Ref, &SumRowsS8Ref,    &MeanS8Ref,       &LogMelS8Ref};
+    &AttentionS8Ref, &SumRowsS8Ref,    &MeanS8Ref,       nullptr};
 
 }  // namespace atto
 

@@ -10,7 +10,7 @@ constexpr Backend kDspBackend = {
     &MatmulS8Dsp,    &MatmulS16Dsp,    &MatmulAddS16Dsp, &EmbeddingSumS8Dsp,
     &AddS16Dsp,      &AddShiftedS8Dsp, &LayerNormS8Dsp,  &LayerNormS16Dsp,
     &QuantiseS8Dsp,  &GeluS8Dsp,       &ReluS8Dsp,       &SoftmaxS8Dsp,
-    &AttentionS8Dsp, &SumRowsS8Dsp,    &MeanS8Ref,       &LogMelS8Ref};
+    &AttentionS8Dsp, &SumRowsS8Dsp,    &MeanS8Ref,       nullptr};
 
 constexpr const Backend* kBackends[] = {&kRefBackend, &kDspBackend};
 

@@ -104,8 +104,8 @@ void AudioClassifier::Features(Span<const std::int16_t> pcm, std::size_t frame,
                 (audio.frame_length - left) * sizeof(*padded));
     samples = padded;
   }
-  encoder_.backend().logmel_s8(model().log_mel(), samples, y,
-                               encoder_.buffer<void>(kFrameScratch));
+  LogMelKernel(encoder_.backend())(model().log_mel(), samples, y,
+                                   encoder_.buffer<void>(kFrameScratch));
 }
 
 Status AudioClassifier::Classify(Span<const std::int16_t> pcm,

@@ -17,7 +17,7 @@ bool FeatureRing::NextFrame(Span<const std::int16_t>* pcm) noexcept {
   *pcm = pcm->subspan(count, pcm->size() - count);
   filled_ += count;
   if (count < wanted) return false;
-  backend_->logmel_s8(mel_, samples_, features_.row(next_), scratch_);
+  LogMelKernel (*backend_)(mel_, samples_, features_.row(next_), scratch_);
   if (++next_ == features_.rows()) next_ = 0;
   filled_ -= shape_.hop_length;
   std::memmove(samples_, samples_ + shape_.hop_length,

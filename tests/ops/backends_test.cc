@@ -373,8 +373,8 @@ TEST_CASE("backends: log-mel") {
                                       4);
     std::vector<std::int32_t> scratch_ref(LogMelScratchBytes(ref.memory, fft) /
                                           4);
-    backend.logmel_s8(mel, pcm.data(), y.data(), scratch.data());
-    ref.logmel_s8(mel, pcm.data(), y_ref.data(), scratch_ref.data());
+    LogMelKernel(backend)(mel, pcm.data(), y.data(), scratch.data());
+    LogMelS8Ref(mel, pcm.data(), y_ref.data(), scratch_ref.data());
     CHECK(y == y_ref);
   });
 }

@@ -37,7 +37,7 @@ ATTO_AUDIO_API bool atto_audio_features(
   const std::size_t hop = static_cast<std::size_t>(hop_length);
   for (std::size_t clip = 0; clip < clips; ++clip) {
     for (std::size_t at = 0; at + length <= samples; at += hop) {
-      backend->logmel_s8(mel, pcm + at, y, scratch.data());
+      LogMelKernel (*backend)(mel, pcm + at, y, scratch.data());
       y += mel.bins;
     }
     pcm += samples;

@@ -61,9 +61,9 @@ std::vector<std::int8_t> Features(AudioSession* session,
   for (std::size_t at = 0; at + audio.frame_length <= pcm.size();
        at += audio.hop_length) {
     features.resize(features.size() + audio.bins);
-    backend.logmel_s8(session->model().log_mel(), pcm.data() + at,
-                      features.data() + features.size() - audio.bins,
-                      scratch.data());
+    LogMelKernel(backend)(session->model().log_mel(), pcm.data() + at,
+                          features.data() + features.size() - audio.bins,
+                          scratch.data());
   }
   return features;
 }
