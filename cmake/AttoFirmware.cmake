@@ -1,20 +1,67 @@
 # Firmware: models as constants, programs for a board.
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH atto_source_dir)
-set(atto_boards_dir ${atto_source_dir}/firmware_examples/boards)
+# Cached: projects that embed this one call the functions below, too.
+set(atto_source_dir
+    ${atto_source_dir}
+    CACHE INTERNAL "")
+set(atto_boards_dir
+    ${atto_source_dir}/firmware_examples/boards
+    CACHE INTERNAL "")
 find_program(ATTO_QEMU_SYSTEM_ARM qemu-system-arm)
 mark_as_advanced(ATTO_QEMU_SYSTEM_ARM)
 find_program(ATTO_HOST_PYTHON python3 HINTS /usr/bin)
 mark_as_advanced(ATTO_HOST_PYTHON)
+
+# A compiler for the computer that builds, whatever the program is built for.
+find_program(ATTO_HOST_CXX NAMES c++ g++ clang++ NO_CMAKE_FIND_ROOT_PATH)
+mark_as_advanced(ATTO_HOST_CXX)
+
+# The reader of models as a program for the computer that builds: the sources
+# that a device would have read the model with.
+set(atto_reader_program
+    ${CMAKE_BINARY_DIR}/embed_parts${CMAKE_HOST_EXECUTABLE_SUFFIX}
+    CACHE INTERNAL "")
+set(atto_reader_sources
+    tools/embed_parts.cc
+    runtime/error_info.cc
+    runtime/model/crc32.cc
+    runtime/model/gguf.cc
+    runtime/model/model.cc
+    runtime/model/model_reader.cc
+    runtime/text/fold_table.cc
+    runtime/text/normalizer.cc
+    runtime/text/tokenizer.cc)
+list(TRANSFORM atto_reader_sources PREPEND ${atto_source_dir}/)
+set(atto_reader_sources
+    ${atto_reader_sources}
+    CACHE INTERNAL "")
+function(atto_need_reader)
+  if(TARGET atto_reader)
+    return()
+  endif()
+  add_custom_command(
+    OUTPUT ${atto_reader_program}
+    COMMAND ${ATTO_HOST_CXX} -std=c++17 -O1 -I${atto_source_dir}
+            ${atto_reader_sources} -o ${atto_reader_program}
+    DEPENDS ${atto_reader_sources}
+    COMMENT "Building the reader that checks embedded models"
+    VERBATIM)
+  add_custom_target(atto_reader DEPENDS ${atto_reader_program})
+endfunction()
 
 # atto_embed_model(target model.gguf [TOKENS n] [NAME name])
 #
 # A library with the model as aligned constants in flash, and "<target>.h":
 #   namespace <target> {
 #   struct Model { static constexpr atto::EncoderShape kShape; };  // for Arena
-#   constexpr atto::Span<const std::uint8_t> kBytes;               // for Init
+#   constexpr const atto::EmbeddedModel& kModel;        // for Init
+#   constexpr atto::Span<const std::uint8_t> kBytes;     // the file
 #   }
-# and for C <target>_bytes, <target>_size, <target>_arena, <target>_arena_size.
+# and for C <target>_embedded, <target>_bytes, <target>_size, <target>_arena,
+# <target>_arena_size. The build reads the model as Init would read the file, and
+# fails where it would. Without a compiler for the computer that builds
+# (ATTO_HOST_CXX) that cannot be: then there is kBytes alone.
 # TOKENS: the embedded model takes fewer tokens than the file, and so less RAM.
 # NAME: of header and constants, where it is not the target's.
 function(atto_embed_model target model)
@@ -32,10 +79,18 @@ function(atto_embed_model target model)
   if(arg_TOKENS)
     list(APPEND options --tokens ${arg_TOKENS})
   endif()
+  set(reader "")
+  if(ATTO_HOST_CXX)
+    atto_need_reader()
+    list(APPEND options --reader ${atto_reader_program})
+    set(reader atto_reader ${atto_reader_sources})
+  else()
+    message(STATUS "${target} has no kModel: no host compiler (ATTO_HOST_CXX)")
+  endif()
   add_custom_command(
     OUTPUT ${folder}/${arg_NAME}.cc ${folder}/${arg_NAME}.h
     COMMAND ${ATTO_HOST_PYTHON} ${script} ${model} ${options}
-    DEPENDS ${model} ${script}
+    DEPENDS ${model} ${script} ${reader}
     COMMENT "Embedding ${target}"
     VERBATIM)
   add_library(${target} STATIC ${folder}/${arg_NAME}.cc)

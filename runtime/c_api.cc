@@ -172,6 +172,53 @@ void Forward(void* context, const atto::KeywordEvent& event) noexcept {
   spotter->on_event(spotter->context, &forwarded);
 }
 
+// A null embedded model: there is not even a file to look at.
+template <typename Object>
+atto_status NoModel(Object** made, atto_error* error) noexcept {
+  if (made != nullptr) *made = nullptr;
+  atto::ErrorInfo info;
+  return Report(atto::Fail(&info, atto::Status::kNullPointer, "model",
+                           "must not be null", 0, 0),
+                info, error);
+}
+
+// `model`: a file's bytes or an embedded model.
+template <typename Object, typename ModelSource>
+atto_status InitClassifier(void* memory, std::size_t memory_bytes,
+                           const ModelSource& model, void* arena,
+                           std::size_t arena_bytes, Object** classifier,
+                           atto_error* error) noexcept {
+  atto::ErrorInfo info;
+  atto::Status status = CheckMemory(memory, memory_bytes, classifier, &info);
+  if (status != atto::Status::kOk) return Report(status, info, error);
+  auto* const made = new (memory) Object;
+  status = made->classifier.Init(model, Arena(arena, arena_bytes), &info);
+  if (status == atto::Status::kOk) *classifier = made;
+  return Report(status, info, error);
+}
+
+template <typename ModelSource>
+atto_status InitSpotter(void* memory, std::size_t memory_bytes,
+                        const ModelSource& model, void* arena,
+                        std::size_t arena_bytes, std::uint16_t hop,
+                        void (*on_event)(void*, const atto_event*),
+                        void* context, atto_spotter** spotter,
+                        atto_error* error) noexcept {
+  atto::ErrorInfo info;
+  atto::Status status = CheckMemory(memory, memory_bytes, spotter, &info);
+  if (status != atto::Status::kOk) return Report(status, info, error);
+  auto* const made = new (memory) atto_spotter;
+  made->on_event = on_event;
+  made->context = context;
+  atto::SpotterOptions options;
+  options.hop = hop;
+  options.context = made;
+  if (on_event != nullptr) options.on_event = &Forward;
+  status = made->spotter.Init(model, Arena(arena, arena_bytes), options, &info);
+  if (status == atto::Status::kOk) *spotter = made;
+  return Report(status, info, error);
+}
+
 }  // namespace
 
 extern "C" {
@@ -200,14 +247,17 @@ atto_status atto_text_classifier_init(void* memory, size_t memory_bytes,
                                       void* arena, size_t arena_bytes,
                                       atto_text_classifier** classifier,
                                       atto_error* error) {
-  atto::ErrorInfo info;
-  atto::Status status = CheckMemory(memory, memory_bytes, classifier, &info);
-  if (status != atto::Status::kOk) return Report(status, info, error);
-  auto* const made = new (memory) atto_text_classifier;
-  status = made->classifier.Init(Bytes(model, model_bytes),
-                                 Arena(arena, arena_bytes), &info);
-  if (status == atto::Status::kOk) *classifier = made;
-  return Report(status, info, error);
+  return InitClassifier(memory, memory_bytes, Bytes(model, model_bytes), arena,
+                        arena_bytes, classifier, error);
+}
+
+atto_status atto_text_classifier_init_embedded(
+    void* memory, size_t memory_bytes, const atto_embedded_model* model,
+    void* arena, size_t arena_bytes, atto_text_classifier** classifier,
+    atto_error* error) {
+  if (model == nullptr) return NoModel(classifier, error);
+  return InitClassifier(memory, memory_bytes, *model, arena, arena_bytes,
+                        classifier, error);
 }
 
 atto_status atto_text_classify(atto_text_classifier* classifier,
@@ -240,14 +290,17 @@ atto_status atto_audio_classifier_init(void* memory, size_t memory_bytes,
                                        void* arena, size_t arena_bytes,
                                        atto_audio_classifier** classifier,
                                        atto_error* error) {
-  atto::ErrorInfo info;
-  atto::Status status = CheckMemory(memory, memory_bytes, classifier, &info);
-  if (status != atto::Status::kOk) return Report(status, info, error);
-  auto* const made = new (memory) atto_audio_classifier;
-  status = made->classifier.Init(Bytes(model, model_bytes),
-                                 Arena(arena, arena_bytes), &info);
-  if (status == atto::Status::kOk) *classifier = made;
-  return Report(status, info, error);
+  return InitClassifier(memory, memory_bytes, Bytes(model, model_bytes), arena,
+                        arena_bytes, classifier, error);
+}
+
+atto_status atto_audio_classifier_init_embedded(
+    void* memory, size_t memory_bytes, const atto_embedded_model* model,
+    void* arena, size_t arena_bytes, atto_audio_classifier** classifier,
+    atto_error* error) {
+  if (model == nullptr) return NoModel(classifier, error);
+  return InitClassifier(memory, memory_bytes, *model, arena, arena_bytes,
+                        classifier, error);
 }
 
 atto_status atto_audio_classify(atto_audio_classifier* classifier,
@@ -285,20 +338,18 @@ atto_status atto_spotter_init(
     void* arena, size_t arena_bytes, uint16_t hop,
     void (*on_event)(void* context, const atto_event* event), void* context,
     atto_spotter** spotter, atto_error* error) {
-  atto::ErrorInfo info;
-  atto::Status status = CheckMemory(memory, memory_bytes, spotter, &info);
-  if (status != atto::Status::kOk) return Report(status, info, error);
-  auto* const made = new (memory) atto_spotter;
-  made->on_event = on_event;
-  made->context = context;
-  atto::SpotterOptions options;
-  options.hop = hop;
-  options.context = made;
-  if (on_event != nullptr) options.on_event = &Forward;
-  status = made->spotter.Init(Bytes(model, model_bytes),
-                              Arena(arena, arena_bytes), options, &info);
-  if (status == atto::Status::kOk) *spotter = made;
-  return Report(status, info, error);
+  return InitSpotter(memory, memory_bytes, Bytes(model, model_bytes), arena,
+                     arena_bytes, hop, on_event, context, spotter, error);
+}
+
+atto_status atto_spotter_init_embedded(
+    void* memory, size_t memory_bytes, const atto_embedded_model* model,
+    void* arena, size_t arena_bytes, uint16_t hop,
+    void (*on_event)(void* context, const atto_event* event), void* context,
+    atto_spotter** spotter, atto_error* error) {
+  if (model == nullptr) return NoModel(spotter, error);
+  return InitSpotter(memory, memory_bytes, *model, arena, arena_bytes, hop,
+                     on_event, context, spotter, error);
 }
 
 atto_status atto_spotter_push(atto_spotter* spotter, const int16_t* samples,

@@ -74,6 +74,14 @@ atto_status atto_text_classifier_init(void* memory, size_t memory_bytes,
                                       atto_text_classifier** classifier,
                                       atto_error* error);
 
+/* The same for a model that atto_embed_model has proved, NAME_embedded in its
+ * header: checks its bytes' CRC-32 alone, and needs no reader. */
+struct atto_embedded_model;
+atto_status atto_text_classifier_init_embedded(
+    void* memory, size_t memory_bytes, const struct atto_embedded_model* model,
+    void* arena, size_t arena_bytes, atto_text_classifier** classifier,
+    atto_error* error);
+
 /* A score of one; scores have 15 fraction bits. */
 #define ATTO_SCORE_ONE 32768
 
@@ -110,6 +118,11 @@ atto_status atto_audio_classifier_init(void* memory, size_t memory_bytes,
                                        atto_audio_classifier** classifier,
                                        atto_error* error);
 
+atto_status atto_audio_classifier_init_embedded(
+    void* memory, size_t memory_bytes, const struct atto_embedded_model* model,
+    void* arena, size_t arena_bytes, atto_audio_classifier** classifier,
+    atto_error* error);
+
 /* Classifies `count` samples, mono, at the model's sample rate; what is missing
  * to the model's window is taken as silence, what is beyond is not looked at:
  * *cut_samples, which may be null, counts it. */
@@ -142,6 +155,12 @@ atto_status atto_spotter_arena_size(const void* model, size_t model_bytes,
  * `on_event` is called from within atto_spotter_push; it may be null. */
 atto_status atto_spotter_init(
     void* memory, size_t memory_bytes, const void* model, size_t model_bytes,
+    void* arena, size_t arena_bytes, uint16_t hop,
+    void (*on_event)(void* context, const atto_event* event), void* context,
+    atto_spotter** spotter, atto_error* error);
+
+atto_status atto_spotter_init_embedded(
+    void* memory, size_t memory_bytes, const struct atto_embedded_model* model,
     void* arena, size_t arena_bytes, uint16_t hop,
     void (*on_event)(void* context, const atto_event* event), void* context,
     atto_spotter** spotter, atto_error* error);

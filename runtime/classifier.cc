@@ -27,16 +27,33 @@ Status Decide(Encoder* encoder, Classification* classification) noexcept {
   return Status::kOk;
 }
 
-// Init of a classifier whose models take `input`.
-Status InitEncoder(Input input, Sentence expectation,
-                   Span<const std::uint8_t> model, Span<std::uint8_t> arena,
-                   ErrorInfo* error, const Backend* backend,
-                   Encoder* encoder) noexcept {
-  const Status status = encoder->Init(model, arena, error, backend);
-  if (status != Status::kOk) return status;
+// Lets go of an encoder whose model does not take `input`.
+Status CheckInput(Input input, Sentence expectation, ErrorInfo* error,
+                  Encoder* encoder) noexcept {
   if (encoder->model().shape().input == input) return Status::kOk;
   *encoder = Encoder();
   return Fail(error, Status::kUnsupported, "atto.input", expectation, 0, 0);
+}
+
+// Init of a classifier, whatever its model comes as.
+template <typename ModelSource>
+Status InitText(const ModelSource& model, Span<std::uint8_t> arena,
+                ErrorInfo* error, const Backend* backend,
+                Encoder* encoder) noexcept {
+  const Status status = encoder->Init(model, arena, error, backend);
+  if (status != Status::kOk) return status;
+  return CheckInput(Input::kText, "must be text for a text classifier", error,
+                    encoder);
+}
+
+template <typename ModelSource>
+Status InitAudio(const ModelSource& model, Span<std::uint8_t> arena,
+                 ErrorInfo* error, const Backend* backend,
+                 Encoder* encoder) noexcept {
+  const Status status = encoder->Init(model, arena, error, backend);
+  if (status != Status::kOk) return status;
+  return CheckInput(Input::kAudio, "must be audio for an audio classifier",
+                    error, encoder);
 }
 
 }  // namespace
@@ -44,8 +61,13 @@ Status InitEncoder(Input input, Sentence expectation,
 Status TextClassifier::Init(Span<const std::uint8_t> model,
                             Span<std::uint8_t> arena, ErrorInfo* error,
                             const Backend* backend) noexcept {
-  return InitEncoder(Input::kText, "must be text for a text classifier", model,
-                     arena, error, backend, &encoder_);
+  return InitText(model, arena, error, backend, &encoder_);
+}
+
+Status TextClassifier::Init(const EmbeddedModel& model,
+                            Span<std::uint8_t> arena, ErrorInfo* error,
+                            const Backend* backend) noexcept {
+  return InitText(model, arena, error, backend, &encoder_);
 }
 
 Status TextClassifier::Classify(Span<const char> text,
@@ -86,8 +108,13 @@ Status TextClassifier::Classify(const char* text,
 Status AudioClassifier::Init(Span<const std::uint8_t> model,
                              Span<std::uint8_t> arena, ErrorInfo* error,
                              const Backend* backend) noexcept {
-  return InitEncoder(Input::kAudio, "must be audio for an audio classifier",
-                     model, arena, error, backend, &encoder_);
+  return InitAudio(model, arena, error, backend, &encoder_);
+}
+
+Status AudioClassifier::Init(const EmbeddedModel& model,
+                             Span<std::uint8_t> arena, ErrorInfo* error,
+                             const Backend* backend) noexcept {
+  return InitAudio(model, arena, error, backend, &encoder_);
 }
 
 // Features of one frame of the clip, which zeros follow.

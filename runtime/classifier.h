@@ -45,6 +45,12 @@ class TextClassifier {
               ErrorInfo* error = nullptr,
               const Backend* backend = DefaultBackend()) noexcept;
 
+  // The same for a model that atto_embed_model has proved: checks its bytes'
+  // CRC-32 alone, and needs no reader.
+  Status Init(const EmbeddedModel& model, Span<std::uint8_t> arena,
+              ErrorInfo* error = nullptr,
+              const Backend* backend = DefaultBackend()) noexcept;
+
   // Any bytes are legal text; ill-formed UTF-8 and what was cut are counted.
   // Time: linear in the text, then a function of the number of tokens.
   // kNotInitialized, kNullPointer; kEmptyInput: no token in the text.
@@ -73,6 +79,9 @@ class AudioClassifier {
  public:
   // As TextClassifier::Init, for a model with audio input.
   Status Init(Span<const std::uint8_t> model, Span<std::uint8_t> arena,
+              ErrorInfo* error = nullptr,
+              const Backend* backend = DefaultBackend()) noexcept;
+  Status Init(const EmbeddedModel& model, Span<std::uint8_t> arena,
               ErrorInfo* error = nullptr,
               const Backend* backend = DefaultBackend()) noexcept;
 

@@ -6,40 +6,67 @@
 
 namespace atto {
 
-Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
-                     ErrorInfo* error, const Backend* backend) noexcept {
+// What an Init checks before it looks at the model.
+Status Encoder::Prepare(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
+                        ErrorInfo* error, const Backend* backend) noexcept {
   arena_ = nullptr;
   EndSequence();
   if (backend == nullptr || !backend->supported()) {
     return Fail(error, Status::kUnsupported, "backend",
                 "must be one that this build has and this CPU runs", 0, 0);
   }
-  Status status = CheckCallerMemory(file, arena, error);
+  return CheckCallerMemory(file, arena, error);
+}
+
+Status Encoder::LayOut(const ArenaLayout& layout, Span<std::uint8_t> arena,
+                       ErrorInfo* error) noexcept {
+  const Status status = CheckArenaSize(arena.size(), layout.bytes, error);
   if (status != Status::kOk) return status;
-  EncoderShape shape;
-  status = Model::ReadShape(file, &shape, error);
-  if (status != Status::kOk) return status;
-  const EncoderPlan plan = PlanEncoder(shape, backend->memory);
-  status = CheckArenaSize(arena.size(), plan.bytes, error);
-  if (status != Status::kOk) return status;
-  for (std::size_t i = 0; i < kEncoderBuffers; ++i) {
-    offsets_[i] = plan.buffers[i].offset;
-  }
+  layout_ = layout;
   arena_ = arena.data();
-  status = model_.Init(
-      file, Span<BlockWeights>(buffer<BlockWeights>(kBlockTable), shape.blocks),
-      error);
+  return Status::kOk;
+}
+
+// What an Init does once the model's own has given `status`.
+Status Encoder::Finish(Status status, const Backend& backend) noexcept {
   if (status != Status::kOk) {
     arena_ = nullptr;
     return status;
   }
-  backend_ = backend;
-  if (kBuildPacks && backend->pack_linear != nullptr) {
-    model_.PackWeights(*backend, buffer<std::uint8_t>(kPackedWeights));
+  backend_ = &backend;
+  if (kBuildPacks && backend.pack_linear != nullptr) {
+    model_.PackWeights(backend, buffer<BlockWeights>(kBlockTable),
+                       buffer<std::uint8_t>(kPackedWeights));
   }
   tap_ = AttentionTap{};
   Start();
   return Status::kOk;
+}
+
+Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
+                     ErrorInfo* error, const Backend* backend) noexcept {
+  Status status = Prepare(file, arena, error, backend);
+  if (status != Status::kOk) return status;
+  EncoderShape shape;
+  status = Model::ReadShape(file, &shape, error);
+  if (status != Status::kOk) return status;
+  status = LayOut(LayOutArena(shape, backend->memory), arena, error);
+  if (status != Status::kOk) return status;
+  return Finish(
+      model_.Init(
+          file,
+          Span<BlockWeights>(buffer<BlockWeights>(kBlockTable), shape.blocks),
+          error),
+      *backend);
+}
+
+Status Encoder::Init(const EmbeddedModel& model, Span<std::uint8_t> arena,
+                     ErrorInfo* error, const Backend* backend) noexcept {
+  Status status = Prepare({model.parts.file, model.parts.file_bytes}, arena,
+                          error, backend);
+  if (status == Status::kOk) status = LayOut(*model.layout, arena, error);
+  if (status != Status::kOk) return status;
+  return Finish(model_.Init(model.parts, model.file_crc, error), *backend);
 }
 
 Status Encoder::set_tap(const AttentionTap& tap) noexcept {

@@ -12,6 +12,7 @@
 #include "ops/backend.h"
 #include "ops/base/span.h"
 #include "ops/base/status.h"
+#include "runtime/embedded_model.h"
 #include "runtime/error_info.h"
 #include "runtime/memory/encoder_plan.h"
 #include "runtime/model/model.h"
@@ -50,6 +51,12 @@ class Encoder {
               ErrorInfo* error = nullptr,
               const Backend* backend = DefaultBackend()) noexcept;
 
+  // The same for a model that atto_embed_model has proved: checks its bytes'
+  // CRC-32 alone, and needs no reader. `arena`: at least ArenaBytes(shape).
+  Status Init(const EmbeddedModel& model, Span<std::uint8_t> arena,
+              ErrorInfo* error = nullptr,
+              const Backend* backend = DefaultBackend()) noexcept;
+
   // Legal: Init has succeeded.
   const Backend& backend() const noexcept { return *backend_; }
 
@@ -58,6 +65,8 @@ class Encoder {
   Status set_tap(const AttentionTap& tap) noexcept;
 
   bool initialized() const noexcept { return arena_ != nullptr; }
+  // Of the arena, that are in use: the rest is the caller's.
+  std::size_t arena_bytes() const noexcept { return layout_.bytes; }
   const Model& model() const noexcept { return model_; }
 
   // A sequence: Start (Init starts the first one), then rows, then Run.
@@ -80,10 +89,15 @@ class Encoder {
   template <typename T>
   T* buffer(EncoderBuffer which) noexcept {
     // Every buffer is aligned to kArenaAlignment.
-    return static_cast<T*>(static_cast<void*>(arena_ + offsets_[which]));
+    return static_cast<T*>(static_cast<void*>(arena_ + layout_.offsets[which]));
   }
 
  private:
+  Status Prepare(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
+                 ErrorInfo* error, const Backend* backend) noexcept;
+  Status LayOut(const ArenaLayout& layout, Span<std::uint8_t> arena,
+                ErrorInfo* error) noexcept;
+  Status Finish(Status status, const Backend& backend) noexcept;
   void EndSequence() noexcept;
   void ProjectPendingRows() noexcept;
   void QuantiseRows(MatrixView<const std::int16_t> x, const LayerNorm& norm,
@@ -100,7 +114,7 @@ class Encoder {
                                std::size_t cols) noexcept;
 
   Model model_;
-  std::size_t offsets_[kEncoderBuffers] = {};  // of the memory plan
+  ArenaLayout layout_;
   const Backend* backend_ = nullptr;
   AttentionTap tap_;
   std::uint8_t* arena_ = nullptr;

@@ -2,8 +2,10 @@
 """Turns a model file into C++ constants: NAME.h and NAME.cc.
 
 The bytes are those of the file, aligned as atto wants them; with --tokens the
-embedded model takes fewer tokens than the file, and so less memory. Needs
-nothing beyond Python's own library.
+embedded model takes fewer tokens than the file, and so less memory. With --reader,
+the program made of embed_parts.cc, the model is read as a device would read it, and
+what the reader found out becomes a constant, too: then the device needs no reader.
+Needs nothing beyond Python's own library.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from __future__ import annotations
 import argparse
 import re
 import struct
+import subprocess
 import sys
+import tempfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -184,12 +188,12 @@ extern const uint8_t {name}_bytes[{name}_size];
  * program that does not name it does not pay for it. */
 extern uint8_t {name}_arena[];
 extern const size_t {name}_arena_size;
-{spotter_header}
+{spotter_header}{embedded_header}
 #ifdef __cplusplus
 }}
 
 #include "ops/base/span.h"
-#include "runtime/model/shape.h"
+{embedded_include}#include "runtime/model/shape.h"
 
 namespace {name} {{
 
@@ -198,7 +202,7 @@ struct Model {{
 }};
 
 constexpr atto::Span<const std::uint8_t> kBytes({name}_bytes, {name}_size);
-
+{embedded_constant}
 }}  // namespace {name}
 #endif
 
@@ -221,7 +225,7 @@ alignas(atto::kArenaAlignment) std::uint8_t
 extern const std::size_t {name}_arena_size = sizeof({name}_arena);
 {spotter_source}
 }}  // extern "C"
-"""
+{embedded_source}"""
 
 
 # What models that hear have as well.
@@ -238,12 +242,43 @@ extern const std::size_t {name}_spotter_arena_size =
 """
 
 
+
+# What models that the reader has passed have as well.
+_EMBEDDED_HEADER = """
+/* The model as the reader found it when this was generated: for Init calls that
+ * take an embedded model, and need no reader on the device. */
+extern const struct atto_embedded_model {name}_embedded;
+"""
+_EMBEDDED_CONSTANT = """
+inline constexpr const atto::EmbeddedModel& kModel = {name}_embedded;
+"""
+_EMBEDDED_SOURCE = """
+#define ATTO_AT(type, offset) \\
+  static_cast<const type*>(static_cast<const void*>({name}_bytes + (offset)))
+
+{parts}"""
+
+
+def read_parts(reader: Path, model: ModelFile, name: str) -> str:
+    """What the reader makes of a model, as C++. Raises ModelError."""
+    with tempfile.NamedTemporaryFile(suffix=".gguf") as file:
+        file.write(model.data)
+        file.flush()
+        result = subprocess.run(
+            [reader, file.name, name], capture_output=True, text=True, check=False
+        )
+    if result.returncode != 0:
+        raise ModelError(result.stderr.strip())
+    return result.stdout
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path, help="a model file (.gguf)")
     parser.add_argument("--name", required=True, help="C identifier, file name")
     parser.add_argument("--out", type=Path, required=True, help="folder")
     parser.add_argument("--tokens", type=int, help="fewer than the model takes")
+    parser.add_argument("--reader", type=Path, help="program of embed_parts.cc")
     arguments = parser.parse_args()
     name = arguments.name
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
@@ -253,6 +288,7 @@ def main() -> int:
         if arguments.tokens is not None:
             limit_tokens(model, arguments.tokens)
         shape = shape_initializer(model)
+        parts = read_parts(arguments.reader, model, name) if arguments.reader else ""
     except (OSError, ModelError, KeyError) as error:
         print(f"{arguments.model}: {error}", file=sys.stderr)
         return 1
@@ -270,7 +306,16 @@ def main() -> int:
         "include": '#include "runtime/memory/encoder_plan.h"',
         "spotter_header": "",
         "spotter_source": "",
+        "embedded_include": "",
+        "embedded_header": "",
+        "embedded_constant": "",
+        "embedded_source": "",
     }
+    if parts:
+        fields["embedded_include"] = '#include "runtime/embedded_model.h"\n'
+        fields["embedded_header"] = _EMBEDDED_HEADER.format(name=name)
+        fields["embedded_constant"] = _EMBEDDED_CONSTANT.format(name=name)
+        fields["embedded_source"] = _EMBEDDED_SOURCE.format(name=name, parts=parts)
     if model.keys["atto.input"] == "audio":
         fields["include"] = '#include "runtime/audio/keyword_spotter.h"'
         fields["spotter_header"] = _SPOTTER_HEADER.format(name=name)

@@ -2,7 +2,8 @@
 """Code and constants of atto in linked firmware images, part by part.
 
 Reads the linker's map files, so that only what was linked counts: no C library, no
-model, no board.
+model file, no board. What atto_embed_model writes beside the file's bytes counts, as
+"embedded model".
 
   firmware_size.py NAME=FILE.map...            prints a table, a column a map
   firmware_size.py --check BUDGET NAME=FILE.map
@@ -26,7 +27,7 @@ _SECTION = re.compile(
     r"^ (\.(?:text|rodata|data|ARM\.ex)[^ ]*)?\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (.+)$"
 )
 _NAME = re.compile(r"^ (\.[^ ]+)$")
-_MEMBER = re.compile(r"libatto\.a\((.+?)\.obj\)$")
+_MEMBER = re.compile(r"lib([^/]+)\.a\((.+\.cc)\.obj\)$")
 
 
 def part_of(source: str) -> str:
@@ -56,8 +57,13 @@ def sizes(map_file: Path) -> dict[str, int]:
             section = match.group(1) or name
             member = _MEMBER.search(match.group(3))
             if member and section.startswith((".text", ".rodata", ".data", ".ARM.ex")):
-                source = member.group(1)
-                part = cache.setdefault(source, part_of(source))
+                library, source = member.groups()
+                if library == "atto":
+                    part = cache.setdefault(source, part_of(source))
+                elif section.endswith("_bytes"):
+                    continue
+                else:
+                    part = "embedded model"
                 parts[part] = parts.get(part, 0) + int(match.group(2), 16)
         name = ""
     if not parts:

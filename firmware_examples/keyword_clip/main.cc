@@ -42,7 +42,7 @@ void Heard(void*, const atto::KeywordEvent& event) {
 
 bool Classify() {
   atto::Classification result;
-  if (classifier.Init(keywords_model::kBytes, arena.bytes()) !=
+  if (classifier.Init(keywords_model::kModel, arena.bytes()) !=
           atto::Status::kOk ||
       classifier.Classify(kClip, &result) != atto::Status::kOk) {
     return false;
@@ -56,7 +56,7 @@ bool Classify() {
 bool Listen() {
   atto::SpotterOptions options;
   options.on_event = &Heard;
-  if (spotter.Init(keywords_model::kBytes, arena.bytes(), options) !=
+  if (spotter.Init(keywords_model::kModel, arena.bytes(), options) !=
       atto::Status::kOk) {
     return false;
   }

@@ -109,12 +109,12 @@ int main() {
   CountOps();
   atto::Span<const std::int16_t> logits;
   // Uncounted, for the whole; then counted, for the parts.
-  if (encoder.Init(model::kBytes, arena.bytes(), nullptr, real) !=
+  if (encoder.Init(model::kModel, arena.bytes(), nullptr, real) !=
       atto::Status::kOk) {
     return 1;
   }
   const std::int64_t total = Run(&logits);
-  if (encoder.Init(model::kBytes, arena.bytes(), nullptr, &counted) !=
+  if (encoder.Init(model::kModel, arena.bytes(), nullptr, &counted) !=
       atto::Status::kOk) {
     return 1;
   }

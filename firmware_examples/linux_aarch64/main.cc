@@ -11,7 +11,7 @@ int main() {
   static atto::Arena<spam_model::Model> arena;
   static atto::TextClassifier spam;
   atto::ErrorInfo error;
-  if (spam.Init(spam_model::kBytes, arena.bytes(), &error) !=
+  if (spam.Init(spam_model::kModel, arena.bytes(), &error) !=
       atto::Status::kOk) {
     std::fprintf(stderr, "%s %s\n", error.subject, error.expectation);
     return 1;

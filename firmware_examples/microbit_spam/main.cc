@@ -19,7 +19,7 @@ char message[kMaxMessage];
 }  // namespace
 
 int main() {
-  if (spam.Init(spam_model_32::kBytes, arena.bytes()) != atto::Status::kOk) {
+  if (spam.Init(spam_model_32::kModel, arena.bytes()) != atto::Status::kOk) {
     return 1;
   }
   for (;;) {

@@ -41,9 +41,9 @@ static void Answer(atto_text_classifier* spam, size_t bytes, size_t dropped) {
 int main(void) {
   atto_text_classifier* spam;
   atto_error error;
-  const atto_status status = atto_text_classifier_init(
-      memory, sizeof(memory), spam_model_bytes, spam_model_size,
-      spam_model_arena, spam_model_arena_size, &spam, &error);
+  const atto_status status = atto_text_classifier_init_embedded(
+      memory, sizeof(memory), &spam_model_embedded, spam_model_arena,
+      spam_model_arena_size, &spam, &error);
   if (status != ATTO_OK) {
     board_print(error.subject);
     board_print(" ");

@@ -47,7 +47,7 @@ void Answer(std::size_t dropped) {
 
 int main() {
   atto::ErrorInfo error;
-  if (spam.Init(spam_model::kBytes, arena.bytes(), &error) !=
+  if (spam.Init(spam_model::kModel, arena.bytes(), &error) !=
       atto::Status::kOk) {
     board_print(error.subject);
     board_print(" ");

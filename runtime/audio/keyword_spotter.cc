@@ -23,10 +23,28 @@ Status KeywordSpotter::Init(Span<const std::uint8_t> model,
                             Span<std::uint8_t> arena,
                             const SpotterOptions& options, ErrorInfo* error,
                             const Backend* backend) noexcept {
-  Status status = encoder_.Init(model, arena, error, backend);
+  const Status status = encoder_.Init(model, arena, error, backend);
   if (status != Status::kOk) return status;
+  return Start(arena, options, error);
+}
+
+Status KeywordSpotter::Init(const EmbeddedModel& model,
+                            Span<std::uint8_t> arena,
+                            const SpotterOptions& options, ErrorInfo* error,
+                            const Backend* backend) noexcept {
+  const Status status = encoder_.Init(model, arena, error, backend);
+  if (status != Status::kOk) return status;
+  return Start(arena, options, error);
+}
+
+// What is left of Init once the encoder is ready.
+Status KeywordSpotter::Start(Span<std::uint8_t> arena,
+                             const SpotterOptions& options,
+                             ErrorInfo* error) noexcept {
+  Status status = Status::kOk;
+  const Backend& backend = encoder_.backend();
   const EncoderShape& shape = encoder_.model().shape();
-  const SpotterPlan plan = PlanSpotter(shape, backend->memory);
+  const SpotterPlan plan = PlanSpotter(shape, encoder_.arena_bytes());
   if (shape.input != Input::kAudio) {
     status = Fail(error, Status::kUnsupported, "atto.input",
                   "must be audio for a keyword spotter", 0, 0);
@@ -42,7 +60,7 @@ Status KeywordSpotter::Init(Span<const std::uint8_t> model,
   }
   const AudioShape& audio = shape.audio;
   ring_ = FeatureRing(
-      audio, encoder_.model().log_mel(), *backend,
+      audio, encoder_.model().log_mel(), backend,
       Part<std::int16_t>(arena, plan.samples),
       MatrixView<std::int8_t>(Part<std::int8_t>(arena, plan.features),
                               AudioFrames(audio, AudioRows(shape)), audio.bins),

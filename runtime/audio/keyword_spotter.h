@@ -51,12 +51,11 @@ struct SpotterPlan {
 };
 
 // Legal: the shape of an audio model.
-constexpr SpotterPlan PlanSpotter(
-    const EncoderShape& shape,
-    const BackendMemory& memory = kBuildMemory) noexcept {
+constexpr SpotterPlan PlanSpotter(const EncoderShape& shape,
+                                  std::size_t encoder_bytes) noexcept {
   const std::size_t frames = AudioFrames(shape.audio, AudioRows(shape));
   SpotterPlan plan{};
-  plan.features = ArenaBytes(shape, memory);
+  plan.features = encoder_bytes;
   plan.samples = plan.features + AlignUp(frames * shape.audio.bins);
   plan.scores =
       plan.samples + AlignUp(shape.audio.frame_length * sizeof(std::int16_t));
@@ -70,7 +69,7 @@ constexpr SpotterPlan PlanSpotter(
 constexpr std::size_t SpotterArenaBytes(
     const EncoderShape& shape,
     const BackendMemory& memory = kBuildMemory) noexcept {
-  return PlanSpotter(shape, memory).bytes;
+  return PlanSpotter(shape, ArenaBytes(shape, memory)).bytes;
 }
 
 // As Arena, for a KeywordSpotter.
@@ -89,6 +88,9 @@ class KeywordSpotter {
   // As TextClassifier::Init, for a model with audio input; `arena` has at least
   // SpotterArenaBytes(shape). kInvalidArgument: options.hop.
   Status Init(Span<const std::uint8_t> model, Span<std::uint8_t> arena,
+              const SpotterOptions& options, ErrorInfo* error = nullptr,
+              const Backend* backend = DefaultBackend()) noexcept;
+  Status Init(const EmbeddedModel& model, Span<std::uint8_t> arena,
               const SpotterOptions& options, ErrorInfo* error = nullptr,
               const Backend* backend = DefaultBackend()) noexcept;
 
@@ -121,6 +123,8 @@ class KeywordSpotter {
   }
 
  private:
+  Status Start(Span<std::uint8_t> arena, const SpotterOptions& options,
+               ErrorInfo* error) noexcept;
   void SetThresholds() noexcept;
   void LookNow() noexcept;
 

@@ -125,6 +125,24 @@ constexpr std::size_t ArenaBytes(
   return PlanEncoder(shape, memory).bytes;
 }
 
+// All of a plan that is of use at run time.
+struct ArenaLayout {
+  std::uint32_t offsets[kEncoderBuffers] = {};
+  std::uint32_t bytes = 0;  // of the whole arena
+};
+
+constexpr ArenaLayout LayOutArena(
+    const EncoderShape& shape,
+    const BackendMemory& memory = kBuildMemory) noexcept {
+  const EncoderPlan plan = PlanEncoder(shape, memory);
+  ArenaLayout layout;
+  for (std::size_t i = 0; i < kEncoderBuffers; ++i) {
+    layout.offsets[i] = static_cast<std::uint32_t>(plan.buffers[i].offset);
+  }
+  layout.bytes = static_cast<std::uint32_t>(plan.bytes);
+  return layout;
+}
+
 }  // namespace atto
 
 #endif  // ATTO_RUNTIME_MEMORY_ENCODER_PLAN_H_

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/model/crc32.h"
 #include "runtime/model/model_reader.h"
 
 namespace atto {
@@ -79,26 +80,25 @@ class IntegerModelReader : public ModelReader {
       "atto-encoder", "must be 'atto-encoder'", true, &FindSlot, nullptr};
 
   Model* model_ = nullptr;
-  // Tensors that the model keeps in another form than their address.
-  const std::int8_t* positions_ = nullptr;
-  const std::int16_t* class_token_ = nullptr;
+  ModelParts* parts_ = nullptr;     // the model's
+  BlockWeights* blocks_ = nullptr;  // the caller's table
 };
 
 // Copies checked keys into the model; the tensors' addresses are still null.
 void IntegerModelReader::SetParameters() noexcept {
   const EncoderShape& shape = this->shape();
   const std::uint16_t d = shape.d_model;
-  model_->shape_ = shape;
-  model_->labels_ = labels();
-  model_->name_ = name();
-  model_->checksum_ = checksum();
+  parts_->shape = shape;
+  parts_->labels = labels();
+  parts_->name = sized_name();
+  parts_->checksum = checksum();
   if (shape.pooling == Pooling::kMean) {
-    model_->pooling_shift_ = Number8(kPoolingShift);
+    parts_->pooling_shift = Number8(kPoolingShift);
   }
-  SetLinear(&model_->in_proj_, shape.d_input, d, Number8(kInProjShift));
-  SetLinear(&model_->head_, d, shape.classes, Number8(kHeadShift));
+  SetLinear(&parts_->in_proj, shape.d_input, d, Number8(kInProjShift));
+  SetLinear(&parts_->head, d, shape.classes, Number8(kHeadShift));
   SetNorm(
-      &model_->outer_norm_, d,
+      &parts_->outer_norm, d,
       Number8(shape.norm == Norm::kPost ? kInputNormShift : kOutputNormShift));
   for (std::size_t i = 0; i < shape.blocks; ++i) SetBlock(i);
 }
@@ -106,7 +106,7 @@ void IntegerModelReader::SetParameters() noexcept {
 void IntegerModelReader::SetBlock(std::size_t i) noexcept {
   const std::uint16_t d = shape().d_model;
   const std::uint16_t f = shape().d_ffn;
-  BlockWeights& block = model_->blocks_[i];
+  BlockWeights& block = blocks_[i];
   block = BlockWeights();
   for (std::uint8_t layer = kBlockLayers; layer < kLayerCount; ++layer) {
     const std::uint8_t shift =
@@ -132,36 +132,31 @@ void IntegerModelReader::SetBlock(std::size_t i) noexcept {
 Slot IntegerModelReader::SlotOf(const TensorId& id) noexcept {
   switch (id.layer) {
     case kTokenEmbd:
-      return MatrixSlot(&model_->embedding_.table, model_->embedding_.rows,
+      return MatrixSlot(&parts_->embedding.table, parts_->embedding.rows,
                         shape().d_input);
     case kPositionEmbd:
-      return MatrixSlot(&positions_, shape().tokens, shape().d_model);
-    case kClassEmbd: return VectorSlot(&class_token_, shape().d_model, -32768);
-    case kInProj: return LinearSlot(&model_->in_proj_, id.part);
-    case kHead: return LinearSlot(&model_->head_, id.part);
+      return MatrixSlot(&parts_->positions, shape().tokens, shape().d_model);
+    case kClassEmbd:
+      return VectorSlot(&parts_->class_token, shape().d_model, -32768);
+    case kInProj: return LinearSlot(&parts_->in_proj, id.part);
+    case kHead: return LinearSlot(&parts_->head, id.part);
     case kInputNorm:
-    case kOutputNorm: return NormSlot(&model_->outer_norm_, id.part);
+    case kOutputNorm: return NormSlot(&parts_->outer_norm, id.part);
     default: break;
   }
-  BlockWeights& block = model_->blocks_[id.block];
+  BlockWeights& block = blocks_[id.block];
   return id.layer >= kAttnNorm
              ? NormSlot(&(block.*kBlockNorms[id.layer - kAttnNorm]), id.part)
              : LinearSlot(&(block.*kBlockLinears[id.layer - kBlockLayers]),
                           id.part);
 }
 Status IntegerModelReader::SetViews() noexcept {
-  const std::size_t d = shape().d_model;
-  if (positions_ != nullptr) {
-    model_->positions_ =
-        MatrixView<const std::int8_t>(positions_, shape().tokens, d);
-    model_->position_shift_ = Number8(kPositionShift);
-  }
-  if (class_token_ != nullptr) {
-    model_->class_token_ = Span<const std::int16_t>(class_token_, d);
+  if (parts_->positions != nullptr) {
+    parts_->position_shift = Number8(kPositionShift);
   }
   const Status status = ReadFoldTable(&model_->fold_table_);
   if (status != Status::kOk) return status;
-  return ReadAudio(&model_->log_mel_, &model_->spotter_params_);
+  return ReadAudio(&parts_->log_mel, &parts_->spotter_params);
 }
 
 Status IntegerModelReader::ReadModel(Model* model,
@@ -169,13 +164,15 @@ Status IntegerModelReader::ReadModel(Model* model,
   Status status = ReadKeys(blocks.data(), blocks.size());
   if (status != Status::kOk) return status;
   model_ = model;
-  model_->blocks_ = blocks.subspan(0, shape().blocks);
+  parts_ = &model->parts_;
+  blocks_ = blocks.data();
+  parts_->blocks = blocks_;
   SetParameters();
   status = ReadTextParams();
   if (status != Status::kOk) return status;
   if (shape().input == Input::kText) {
-    model_->text_params_ = text_params();
-    Embedding& embedding = model_->embedding_;
+    parts_->text_params = text_params();
+    Embedding& embedding = parts_->embedding;
     embedding.rows = static_cast<std::uint16_t>(text_params().buckets);
     embedding.width = shape().d_input;
     embedding.multiplier =
@@ -183,8 +180,11 @@ Status IntegerModelReader::ReadModel(Model* model,
   }
   status = ReadTensors();
   if (status == Status::kOk) status = SetViews();
-  if (status == Status::kOk) model_->file_ = file();
-  return status;
+  if (status != Status::kOk) return status;
+  parts_->fold_table = fold_table_bytes().data();
+  parts_->file = file().data();
+  parts_->file_bytes = static_cast<std::uint32_t>(file().size());
+  return Status::kOk;
 }
 
 }  // namespace model_file
@@ -209,26 +209,48 @@ Status Model::Init(Span<const std::uint8_t> file, Span<BlockWeights> blocks,
   return status;
 }
 
-void Model::PackWeights(const Backend& backend, std::uint8_t* memory) noexcept {
+Status Model::Init(const ModelParts& parts, std::uint32_t file_crc,
+                   ErrorInfo* error) noexcept {
+  *this = Model();
+  const std::uint32_t found = Crc32({parts.file, parts.file_bytes});
+  if (found != file_crc) {
+    return Fail(error, Status::kBadChecksum, "embedded model",
+                "must have the CRC-32 of the file that was embedded", found,
+                file_crc);
+  }
+  parts_ = parts;
+  if (parts.fold_table != nullptr) fold_table_ = FoldTable(parts.fold_table);
+  return Status::kOk;
+}
+
+void Model::PackWeights(const Backend& backend, BlockWeights* blocks,
+                        std::uint8_t* memory) noexcept {
   std::uint8_t* next = AlignPack(memory);
   const auto pack = [&](Linear* linear) noexcept {
     linear->packed = next;
     next += backend.pack_linear(*linear, next);
   };
-  pack(&in_proj_);
-  for (BlockWeights& block : blocks_) {
-    pack(&block.q);
-    pack(&block.k);
-    pack(&block.v);
-    pack(&block.o);
-    pack(&block.up);
-    pack(&block.down);
+  pack(&parts_.in_proj);
+  for (std::size_t i = 0; i < parts_.shape.blocks; ++i) {
+    blocks[i] = parts_.blocks[i];
+    pack(&blocks[i].q);
+    pack(&blocks[i].k);
+    pack(&blocks[i].v);
+    pack(&blocks[i].o);
+    pack(&blocks[i].up);
+    pack(&blocks[i].down);
   }
-  pack(&head_);
+  parts_.blocks = blocks;
+  pack(&parts_.head);
+}
+
+StringView Model::name() const noexcept {
+  return parts_.name != nullptr ? model_file::StringAt(parts_.name)
+                                : StringView();
 }
 
 StringView Model::label(std::size_t i) const noexcept {
-  const std::uint8_t* p = labels_;
+  const std::uint8_t* p = parts_.labels;
   for (; i > 0; --i) p += 8 + model_file::StringAt(p).size();
   return model_file::StringAt(p);
 }

@@ -40,6 +40,32 @@ struct BlockWeights {
   std::uint8_t gelu_fraction_bits = 0;  // 3..6 with GELU
 };
 
+// What a checked model says: addresses in its file, and numbers. Plain, so that
+// a generated source can hold one as a constant.
+struct ModelParts {
+  const std::uint8_t* file = nullptr;  // null: no model
+  std::uint32_t file_bytes = 0;
+  std::uint32_t checksum = 0;  // as the file gives it
+  EncoderShape shape;
+  const std::uint8_t* name = nullptr;    // a string behind its size; optional
+  const std::uint8_t* labels = nullptr;  // c of them
+  const BlockWeights* blocks = nullptr;  // [shape.blocks]
+  Linear in_proj;                        // [d, e]
+  Linear head;                           // [c, d]
+  LayerNorm outer_norm;
+  std::uint8_t pooling_shift = 0;
+  std::uint8_t position_shift = 0;
+  const std::int8_t* positions = nullptr;     // [n_max, d], optional
+  const std::int16_t* class_token = nullptr;  // [d], optional
+  // Text.
+  Embedding embedding;
+  TextParams text_params;
+  const std::uint8_t* fold_table = nullptr;
+  // Audio.
+  LogMel log_mel;
+  SpotterParams spotter_params;
+};
+
 class Model {
  public:
   // Alignment that the file's first byte must have.
@@ -62,68 +88,71 @@ class Model {
   Status Init(Span<const std::uint8_t> file, Span<BlockWeights> blocks,
               ErrorInfo* error = nullptr) noexcept;
 
-  bool initialized() const noexcept { return !file_.empty(); }
-  const EncoderShape& shape() const noexcept { return shape_; }
+  // Takes a model whose parts the reader has proved before, if `file_crc` is
+  // the CRC-32 of its file as it stands: one pass over the bytes instead of all
+  // checks. Legal: parts that Init left, or that atto_embed_model wrote.
+  // kBadChecksum: the bytes are not those that were proved; the model is empty.
+  Status Init(const ModelParts& parts, std::uint32_t file_crc,
+              ErrorInfo* error = nullptr) noexcept;
+
+  bool initialized() const noexcept { return parts_.file != nullptr; }
+  const ModelParts& parts() const noexcept { return parts_; }
+  const EncoderShape& shape() const noexcept { return parts_.shape; }
   // Printable UTF-8, 1..63 bytes, or empty: the file need not give one.
-  StringView name() const noexcept { return name_; }
-  std::uint32_t checksum() const noexcept { return checksum_; }
-  Span<const std::uint8_t> file() const noexcept { return file_; }
+  StringView name() const noexcept;
+  std::uint32_t checksum() const noexcept { return parts_.checksum; }
+  Span<const std::uint8_t> file() const noexcept {
+    return {parts_.file, parts_.file_bytes};
+  }
 
   // Printable UTF-8, 1..63 bytes. Legal: i < shape().classes. Walks the list
   // of labels.
   StringView label(std::size_t i) const noexcept;
 
   // Packs every linear layer for the backend's kernels into `memory`, at least
-  // PackedWeightBytes, and keeps pointers to it. Legal: Init has succeeded.
-  void PackWeights(const Backend& backend, std::uint8_t* memory) noexcept;
+  // PackedWeightBytes, and keeps pointers to it, those of the blocks in
+  // `blocks`, which has shape().blocks entries and may be the table that Init
+  // was given. Legal: Init has succeeded.
+  void PackWeights(const Backend& backend, BlockWeights* blocks,
+                   std::uint8_t* memory) noexcept;
 
-  Span<const BlockWeights> blocks() const noexcept { return blocks_; }
-  const Linear& in_proj() const noexcept { return in_proj_; }
-  const Linear& head() const noexcept { return head_; }
+  Span<const BlockWeights> blocks() const noexcept {
+    return {parts_.blocks, parts_.shape.blocks};
+  }
+  const Linear& in_proj() const noexcept { return parts_.in_proj; }
+  const Linear& head() const noexcept { return parts_.head; }
   // Before the first block (post-norm) or after the last one (pre-norm).
-  const LayerNorm& outer_norm() const noexcept { return outer_norm_; }
-  unsigned pooling_shift() const noexcept { return pooling_shift_; }
+  const LayerNorm& outer_norm() const noexcept { return parts_.outer_norm; }
+  unsigned pooling_shift() const noexcept { return parts_.pooling_shift; }
 
   // [n_max, d] or empty.
   MatrixView<const std::int8_t> positions() const noexcept {
-    return positions_;
+    if (parts_.positions == nullptr) return {};
+    return {parts_.positions, parts_.shape.tokens, parts_.shape.d_model};
   }
-  unsigned position_shift() const noexcept { return position_shift_; }
+  unsigned position_shift() const noexcept { return parts_.position_shift; }
   // [d] or empty.
-  Span<const std::int16_t> class_token() const noexcept { return class_token_; }
+  Span<const std::int16_t> class_token() const noexcept {
+    if (parts_.class_token == nullptr) return {};
+    return {parts_.class_token, parts_.shape.d_model};
+  }
 
   // Text models only.
-  const Embedding& embedding() const noexcept { return embedding_; }
-  const TextParams& text_params() const noexcept { return text_params_; }
+  const Embedding& embedding() const noexcept { return parts_.embedding; }
+  const TextParams& text_params() const noexcept { return parts_.text_params; }
   const FoldTable& fold_table() const noexcept { return fold_table_; }
 
   // Audio models only.
-  const LogMel& log_mel() const noexcept { return log_mel_; }
+  const LogMel& log_mel() const noexcept { return parts_.log_mel; }
   const SpotterParams& spotter_params() const noexcept {
-    return spotter_params_;
+    return parts_.spotter_params;
   }
 
  private:
   friend class model_file::IntegerModelReader;
 
-  Span<const std::uint8_t> file_;
-  EncoderShape shape_;
-  StringView name_;
-  const std::uint8_t* labels_ = nullptr;  // c strings, each behind its size
-  std::uint32_t checksum_ = 0;
-  Span<BlockWeights> blocks_;
-  Linear in_proj_;
-  Linear head_;
-  LayerNorm outer_norm_;
-  std::uint8_t pooling_shift_ = 0;
-  std::uint8_t position_shift_ = 0;
-  MatrixView<const std::int8_t> positions_;
-  Span<const std::int16_t> class_token_;
-  Embedding embedding_;
-  TextParams text_params_;
+  ModelParts parts_;
   FoldTable fold_table_;
-  LogMel log_mel_;
-  SpotterParams spotter_params_;
 };
 
 }  // namespace atto

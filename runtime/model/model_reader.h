@@ -204,14 +204,16 @@ class ModelReader {
   StringView name() const noexcept {
     return has_key(kName) ? StringAt(values_[kName]) : StringView();
   }
+  // The name behind its size; null if there is none.
+  const std::uint8_t* sized_name() const noexcept { return values_[kName]; }
   const std::uint8_t* labels() const noexcept { return values_[kLabels]; }
   std::uint32_t checksum() const noexcept {
     return LoadU32(values_[kChecksum]);
   }
   const TextParams& text_params() const noexcept { return text_params_; }
+  Span<const std::uint8_t> fold_table_bytes() const noexcept;
 
  private:
-  Span<const std::uint8_t> fold_table_bytes() const noexcept;
   bool Applies(When when) const noexcept;
   Status BadTensor(StringView name, Sentence expectation,
                    std::uint32_t found = 0,

@@ -117,6 +117,11 @@ Fold One(std::uint32_t code, bool upper) noexcept {
 
 }  // namespace
 
+FoldTable::FoldTable(const std::uint8_t* checked) noexcept
+    : entries_(checked + kHeaderBytes),
+      cells_(entries_ + Load16(checked + 4) * kEntryBytes),
+      entry_count_(Load16(checked + 4)) {}
+
 Status FoldTable::CheckSize(Span<const std::uint8_t> bytes,
                             ErrorInfo* error) noexcept {
   if (bytes.size() < kHeaderBytes) {
@@ -160,9 +165,7 @@ Status FoldTable::Init(Span<const std::uint8_t> bytes,
     }
     least = entry.first + entry.count;
   }
-  entries_ = entries;
-  cells_ = cells;
-  entry_count_ = entry_count;
+  *this = FoldTable(bytes.data());
   return Status::kOk;
 }
 

@@ -34,6 +34,10 @@ class FoldTable {
 
   FoldTable() noexcept = default;
 
+  // The table in `checked`, bytes that Init has accepted before and that must
+  // outlive it.
+  explicit FoldTable(const std::uint8_t* checked) noexcept;
+
   // Whether `bytes` is as long as its header says, whatever the entries are:
   // what can be said of a table without reading it. Legal: any bytes.
   static Status CheckSize(Span<const std::uint8_t> bytes,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(os.environ["ATTO_SOURCE_DIR"])
 SPAM = ROOT / "models" / "spam.gguf"
+READER = str(Path(os.environ["ATTO_BUILD_DIR"]) / "embed_parts")
 
 sys.path.insert(0, str(ROOT))
 
@@ -55,6 +56,44 @@ class EmbedModel(unittest.TestCase):
             i for i, (a, b) in enumerate(zip(model.data, SPAM.read_bytes())) if a != b
         ]
         self.assertLessEqual(len(changed), 8)
+
+    def test_constants_are_those_of_the_reader(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            result = embed(SPAM, folder, "--reader", READER)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            source = (Path(folder) / "model_x.cc").read_text()
+            header = (Path(folder) / "model_x.h").read_text()
+            plain = embed(SPAM, folder)
+            self.assertEqual(plain.returncode, 0)
+            plain_header = (Path(folder) / "model_x.h").read_text()
+        self.assertIn(f"0x{zlib.crc32(SPAM.read_bytes()):08X}", source)
+        self.assertIn("kModel = model_x_embedded;", header)
+        self.assertNotIn("kModel", plain_header)
+
+    def test_refuses_what_the_reader_refuses(self) -> None:
+        model = embed_model.read_model(SPAM.read_bytes())
+        cases = []
+        for key, value, message in (
+            ("atto.head.shift", 25, "atto.head.shift must be at most"),
+            ("atto.text.buckets", 15, "atto.text.buckets must be at least"),
+            ("atto.checksum", 0, "atto.checksum must be the CRC-32"),
+        ):
+            damaged = bytearray(model.data)
+            struct.pack_into("<I", damaged, model.offsets[key], value)
+            cases.append((damaged, message))
+        # Behind all keys: the last byte of the last tensor, and one more.
+        damaged = bytearray(model.data)
+        damaged[-40] ^= 1
+        cases.append((damaged, "atto.checksum must be the CRC-32"))
+        cases.append((model.data + b"x", "tensor data must end the file"))
+        for data, message in cases:
+            with self.subTest(message), tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "damaged.gguf"
+                path.write_bytes(data)
+                result = embed(path, folder, "--reader", READER)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(f"{path}: {message}", result.stderr)
+                self.assertFalse((Path(folder) / "model_x.h").exists())
 
     def test_refuses(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
