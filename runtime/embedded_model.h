@@ -15,9 +15,10 @@
 #include "runtime/memory/encoder_plan.h"
 #include "runtime/model/model.h"
 
-// A global name, so that C can pass one on.
+// A global name, so that C can pass one on. A reference, so that nothing in
+// braces is taken for one where a file is meant.
 struct atto_embedded_model {
-  atto::ModelParts parts;
+  const atto::ModelParts& parts;
   std::uint32_t file_crc;           // CRC-32 of the file as it stands
   const atto::ArenaLayout* layout;  // for any backend of this build
 };

@@ -242,7 +242,6 @@ extern const std::size_t {name}_spotter_arena_size =
 """
 
 
-
 # What models that the reader has passed have as well.
 _EMBEDDED_HEADER = """
 /* The model as the reader found it when this was generated: for Init calls that

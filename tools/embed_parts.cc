@@ -51,8 +51,8 @@ class Printer {
 
   // All of ModelParts, in its order.
   void PrintParts() const {
-    std::printf("    {%s_bytes,\n     %" PRIu32 ",\n     0x%08" PRIX32
-                ",\n     %s::Model::kShape,\n     ",
+    std::printf("const atto::ModelParts parts =\n    {%s_bytes,\n     %" PRIu32
+                ",\n     0x%08" PRIX32 ",\n     %s::Model::kShape,\n     ",
                 name_, parts_.file_bytes, parts_.checksum, name_);
     Print(parts_.name);
     Print(parts_.labels);
@@ -87,7 +87,7 @@ class Printer {
     std::printf("{%d, %d, %d, %d, %d, ", spotter.hop, spotter.smoothing,
                 spotter.looks, spotter.votes, spotter.refractory);
     Print(spotter.thresholds);
-    std::printf("}},\n");
+    std::printf("}};\n");
   }
 
  private:
@@ -155,13 +155,13 @@ int main(int argc, char** argv) {
   const Printer printer(model.parts(), argv[2]);
   std::printf("namespace {\n\n");
   printer.PrintBlocks();
+  printer.PrintParts();
   std::printf(
       "constexpr atto::ArenaLayout layout =\n"
       "    atto::LayOutArena(%s::Model::kShape);\n\n"
       "}  // namespace\n\n"
-      "extern const atto_embedded_model %s_embedded = {\n",
-      argv[2], argv[2]);
-  printer.PrintParts();
-  std::printf("    0x%08" PRIX32 ",\n    &layout};\n", atto::Crc32(file));
+      "extern const atto_embedded_model %s_embedded = {\n"
+      "    parts, 0x%08" PRIX32 ", &layout};\n",
+      argv[2], argv[2], atto::Crc32(file));
   return 0;
 }

@@ -47,6 +47,16 @@ enum EncoderBuffer : std::size_t {
   kEncoderBuffers,
 };
 
+// What people call them.
+constexpr const char* kEncoderBufferNames[] = {
+    "block table", "packed weights", "residual stream", "keys",
+    "values",      "tokenizer",      "frame scratch",   "frame samples",
+    "row frames",  "tile input",     "tile norm",       "tile query",
+    "tile hidden", "scores",         "pool sums",       "pooled",
+    "logits",      "class scores",
+};
+static_assert(sizeof(kEncoderBufferNames) / sizeof(char*) == kEncoderBuffers);
+
 using EncoderPlan = MemoryPlan<kEncoderBuffers>;
 
 // Bytes of all linear layers as the backend packs them.
@@ -73,45 +83,32 @@ constexpr EncoderPlan PlanEncoder(
       shape.input == Input::kText ? sizeof(Tokenizer) : 0;
   const std::uint8_t last = kEncoderSteps - 1;
   EncoderPlan plan;
-  plan.buffers[kBlockTable] = {"block table",
-                               shape.blocks * sizeof(BlockWeights), 0, last, 0};
-  plan.buffers[kPackedWeights] = {"packed weights",
-                                  PackedWeightBytes(shape, memory), 0, last, 0};
-  plan.buffers[kResidual] = {"residual stream", n * d * sizeof(std::int16_t),
-                             kEmbedStep, kPoolStep, 0};
-  plan.buffers[kKeys] = {"keys", n * d, kKeysValuesStep, kFeedForwardStep, 0};
-  plan.buffers[kValues] = {"values", n * d, kKeysValuesStep, kFeedForwardStep,
-                           0};
-  plan.buffers[kTokenizer] = {"tokenizer", tokenizer, kEmbedStep, kEmbedStep,
-                              0};
+  plan.buffers[kBlockTable] = {shape.blocks * sizeof(BlockWeights), 0, last, 0};
+  plan.buffers[kPackedWeights] = {PackedWeightBytes(shape, memory), 0, last, 0};
+  plan.buffers[kResidual] = {n * d * sizeof(std::int16_t), kEmbedStep,
+                             kPoolStep, 0};
+  plan.buffers[kKeys] = {n * d, kKeysValuesStep, kFeedForwardStep, 0};
+  plan.buffers[kValues] = {n * d, kKeysValuesStep, kFeedForwardStep, 0};
+  plan.buffers[kTokenizer] = {tokenizer, kEmbedStep, kEmbedStep, 0};
   const AudioShape& audio = shape.audio;
-  plan.buffers[kFrameScratch] = {"frame scratch",
-                                 LogMelScratchBytes(memory, audio.fft_length),
+  plan.buffers[kFrameScratch] = {LogMelScratchBytes(memory, audio.fft_length),
                                  kEmbedStep, kEmbedStep, 0};
-  plan.buffers[kFrameSamples] = {"frame samples",
-                                 audio.frame_length * sizeof(std::int16_t),
+  plan.buffers[kFrameSamples] = {audio.frame_length * sizeof(std::int16_t),
                                  kEmbedStep, kEmbedStep, 0};
-  plan.buffers[kRowFrames] = {"row frames",
-                              std::size_t{audio.patch_frames} * audio.bins,
+  plan.buffers[kRowFrames] = {std::size_t{audio.patch_frames} * audio.bins,
                               kEmbedStep, kEmbedStep, 0};
-  plan.buffers[kTileInput] = {"tile input", tile * shape.d_input, kEmbedStep,
-                              kEmbedStep, 0};
-  plan.buffers[kTileNorm] = {"tile norm", tile * d, kKeysValuesStep, kPoolStep,
-                             0};
-  plan.buffers[kTileQuery] = {"tile query", tile * d, kAttentionStep,
-                              kAttentionStep, 0};
-  plan.buffers[kTileHidden] = {"tile hidden", tile * shape.d_ffn,
-                               kFeedForwardStep, kFeedForwardStep, 0};
-  plan.buffers[kScores] = {"scores",
-                           AttentionScratchBytes(memory, n, d / shape.heads),
+  plan.buffers[kTileInput] = {tile * shape.d_input, kEmbedStep, kEmbedStep, 0};
+  plan.buffers[kTileNorm] = {tile * d, kKeysValuesStep, kPoolStep, 0};
+  plan.buffers[kTileQuery] = {tile * d, kAttentionStep, kAttentionStep, 0};
+  plan.buffers[kTileHidden] = {tile * shape.d_ffn, kFeedForwardStep,
+                               kFeedForwardStep, 0};
+  plan.buffers[kScores] = {AttentionScratchBytes(memory, n, d / shape.heads),
                            kAttentionStep, kAttentionStep, 0};
-  plan.buffers[kPoolSums] = {"pool sums", d * sizeof(std::int32_t), kPoolStep,
-                             kHeadStep, 0};
-  plan.buffers[kPooled] = {"pooled", d, kPoolStep, kHeadStep, 0};
-  plan.buffers[kLogits] = {"logits", shape.classes * sizeof(std::int16_t),
-                           kHeadStep, kHeadStep, 0};
-  plan.buffers[kClassScores] = {"class scores",
-                                shape.classes * sizeof(std::uint16_t),
+  plan.buffers[kPoolSums] = {d * sizeof(std::int32_t), kPoolStep, kHeadStep, 0};
+  plan.buffers[kPooled] = {d, kPoolStep, kHeadStep, 0};
+  plan.buffers[kLogits] = {shape.classes * sizeof(std::int16_t), kHeadStep,
+                           kHeadStep, 0};
+  plan.buffers[kClassScores] = {shape.classes * sizeof(std::uint16_t),
                                 kHeadStep, kHeadStep, 0};
   PlaceBuffers(&plan);
   return plan;

@@ -58,35 +58,30 @@ constexpr FloatEncoderPlan PlanFloatEncoder(
   const std::uint8_t last = kEncoderSteps - 1;
   const auto floats = [](std::size_t count) { return count * sizeof(float); };
   FloatEncoderPlan plan;
-  plan.buffers[kFloatBlockTable] = {
-      "block table", shape.blocks * sizeof(FloatBlockWeights), 0, last, 0};
+  plan.buffers[kFloatBlockTable] = {shape.blocks * sizeof(FloatBlockWeights), 0,
+                                    last, 0};
   plan.buffers[kFloatPackedWeights] = {
-      "packed weights",
       floats(PackedFloatWeightsSize(shape, memory)) + kPackAlignment, 0, last,
       0};
-  plan.buffers[kFloatResidual] = {"residual stream", floats(n * d), kEmbedStep,
-                                  kPoolStep, 0};
+  plan.buffers[kFloatResidual] = {floats(n * d), kEmbedStep, kPoolStep, 0};
   plan.buffers[kFloatKeysValues] = {
-      "keys and values", floats(PackedKeysValuesSize(memory, n, h, d / h)),
-      kKeysValuesStep, kFeedForwardStep, 0};
-  plan.buffers[kFloatTokenizer] = {"tokenizer", tokenizer, kEmbedStep,
+      floats(PackedKeysValuesSize(memory, n, h, d / h)), kKeysValuesStep,
+      kFeedForwardStep, 0};
+  plan.buffers[kFloatTokenizer] = {tokenizer, kEmbedStep, kEmbedStep, 0};
+  plan.buffers[kFloatTileInput] = {floats(tile * shape.d_input), kEmbedStep,
                                    kEmbedStep, 0};
-  plan.buffers[kFloatTileInput] = {"tile input", floats(tile * shape.d_input),
-                                   kEmbedStep, kEmbedStep, 0};
-  plan.buffers[kFloatTileNorm] = {"tile norm", floats(tile * d),
-                                  kKeysValuesStep, kPoolStep, 0};
-  plan.buffers[kFloatTileKeys] = {"tile keys, queries", floats(tile * d),
-                                  kKeysValuesStep, kAttentionStep, 0};
-  plan.buffers[kFloatTileValues] = {"tile values", floats(tile * d),
-                                    kKeysValuesStep, kKeysValuesStep, 0};
-  plan.buffers[kFloatTileHidden] = {"tile hidden", floats(tile * shape.d_ffn),
+  plan.buffers[kFloatTileNorm] = {floats(tile * d), kKeysValuesStep, kPoolStep,
+                                  0};
+  plan.buffers[kFloatTileKeys] = {floats(tile * d), kKeysValuesStep,
+                                  kAttentionStep, 0};
+  plan.buffers[kFloatTileValues] = {floats(tile * d), kKeysValuesStep,
+                                    kKeysValuesStep, 0};
+  plan.buffers[kFloatTileHidden] = {floats(tile * shape.d_ffn),
                                     kFeedForwardStep, kFeedForwardStep, 0};
-  plan.buffers[kFloatScores] = {"scores",
-                                floats(FloatAttentionScratchSize(memory, n)),
+  plan.buffers[kFloatScores] = {floats(FloatAttentionScratchSize(memory, n)),
                                 kAttentionStep, kAttentionStep, 0};
-  plan.buffers[kFloatPooled] = {"pooled", floats(d), kPoolStep, kHeadStep, 0};
-  plan.buffers[kFloatLogits] = {"logits", floats(shape.classes), kHeadStep,
-                                kHeadStep, 0};
+  plan.buffers[kFloatPooled] = {floats(d), kPoolStep, kHeadStep, 0};
+  plan.buffers[kFloatLogits] = {floats(shape.classes), kHeadStep, kHeadStep, 0};
   PlaceBuffers(&plan);
   return plan;
 }

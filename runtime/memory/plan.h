@@ -21,7 +21,6 @@ constexpr std::size_t AlignUp(std::size_t bytes) noexcept {
 }
 
 struct Buffer {
-  const char* name = "";
   std::size_t bytes = 0;
   std::uint8_t first_use = 0;  // step
   std::uint8_t last_use = 0;   // step, >= first_use

@@ -41,7 +41,8 @@ struct BlockWeights {
 };
 
 // What a checked model says: addresses in its file, and numbers. Plain, so that
-// a generated source can hold one as a constant.
+// a generated source can hold one as a constant; all zero at first, so that
+// classifiers cost no flash for what they begin with.
 struct ModelParts {
   const std::uint8_t* file = nullptr;  // null: no model
   std::uint32_t file_bytes = 0;
@@ -58,12 +59,12 @@ struct ModelParts {
   const std::int8_t* positions = nullptr;     // [n_max, d], optional
   const std::int16_t* class_token = nullptr;  // [d], optional
   // Text.
-  Embedding embedding;
-  TextParams text_params;
+  Embedding embedding = {nullptr, 0, 0, 0};
+  TextParams text_params = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   const std::uint8_t* fold_table = nullptr;
   // Audio.
-  LogMel log_mel;
-  SpotterParams spotter_params;
+  LogMel log_mel = {nullptr, nullptr, nullptr, 0, 0, 0, 0, 0};
+  SpotterParams spotter_params = {0, 0, 0, 0, 0, nullptr};
 };
 
 class Model {

@@ -869,6 +869,7 @@ Status ModelReader::ReadAudio(LogMel* mel,
   mel->bins = shape_.audio.bins;
   mel->multiplier = static_cast<std::int16_t>(Number(kAudioLogMultiplier));
   mel->offset = Number(kAudioLogOffset);
+  *spotter = SpotterParams();
   ReadSpotter(spotter);
   std::uint32_t weights = 0;
   for (std::size_t i = 0; i < mel->bins; ++i) {

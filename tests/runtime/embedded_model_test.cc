@@ -248,8 +248,9 @@ TEST_CASE("embedded model: what is wrong is named") {
   // Every byte of the file counts.
   AlignedBytes copy(spam.parts.file_bytes);
   std::memcpy(copy.data(), spam.parts.file, copy.size());
-  EmbeddedModel damaged = spam;
-  damaged.parts.file = copy.data();
+  ModelParts parts = spam.parts;
+  parts.file = copy.data();
+  const EmbeddedModel damaged{parts, spam.file_crc, spam.layout};
   for (std::size_t i = 0; i < copy.size(); i += copy.size() / 16) {
     CAPTURE(i);
     copy.data()[i] ^= 1U;

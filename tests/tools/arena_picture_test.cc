@@ -7,10 +7,9 @@ namespace {
 
 TEST_CASE("the picture shows who lives where and when") {
   // Two buffers one above the other; the second one's bytes are used again.
-  const Buffer buffers[] = {{"stream", 32, 0, 1, 0},
-                            {"first", 16, 0, 0, 32},
-                            {"second", 32, 1, 1, 32},
-                            {"none", 0, 0, 0, 0}};
+  const Buffer buffers[] = {
+      {32, 0, 1, 0}, {16, 0, 0, 32}, {32, 1, 1, 32}, {0, 0, 0, 0}};
+  const char* const names[] = {"stream", "first", "second", "none"};
   const std::string expected =
       "  address  early      late     \n"
       "        0  AAAAAAAAA  AAAAAAAAA\n"
@@ -42,7 +41,7 @@ TEST_CASE("the picture shows who lives where and when") {
       "  A  stream                 32 bytes at       0   early to late\n"
       "  B  first                  16 bytes at      32   early\n"
       "  C  second                 32 bytes at      32   late\n";
-  CHECK(DrawArena(buffers, 64, {"early", "late"}) == expected);
+  CHECK(DrawArena(buffers, names, 64, {"early", "late"}) == expected);
 }
 
 }  // namespace

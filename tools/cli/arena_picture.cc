@@ -33,7 +33,8 @@ char LetterAt(Span<const Buffer> buffers, std::size_t address,
 
 }  // namespace
 
-std::string DrawArena(Span<const Buffer> buffers, std::size_t total_bytes,
+std::string DrawArena(Span<const Buffer> buffers, Span<const char* const> names,
+                      std::size_t total_bytes,
                       const std::vector<std::string>& steps) {
   // Nothing changes between two neighbouring bounds.
   std::set<std::size_t> bounds = {0, total_bytes};
@@ -72,7 +73,7 @@ std::string DrawArena(Span<const Buffer> buffers, std::size_t total_bytes,
     }
     picture += "  ";
     picture += static_cast<char>('A' + i);
-    picture += "  " + PadRight(buffer.name, 16) +
+    picture += "  " + PadRight(names[i], 16) +
                PadLeft(Grouped(buffer.bytes), 9) + " bytes at " +
                PadLeft(Grouped(buffer.offset), 7) + "   " + life + '\n';
   }

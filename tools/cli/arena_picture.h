@@ -12,8 +12,9 @@ namespace atto::cli {
 
 // Addresses run down, steps run to the right; a letter fills where a buffer
 // lives, a dot marks free bytes. Below, the letters are explained. Legal: at
-// most 26 buffers that do not overlap; `steps` names every step.
-std::string DrawArena(Span<const Buffer> buffers, std::size_t total_bytes,
+// most 26 buffers that do not overlap; `names` names each, `steps` every step.
+std::string DrawArena(Span<const Buffer> buffers, Span<const char* const> names,
+                      std::size_t total_bytes,
                       const std::vector<std::string>& steps);
 
 }  // namespace atto::cli

@@ -136,9 +136,10 @@ void PrintJson(const Model& model, const std::vector<Group>& groups) {
     json["tensor_bytes"][group.name] = group.bytes;
   }
   const EncoderPlan plan = PlanEncoder(shape, kRefMemory);
-  for (const Buffer& buffer : plan.buffers) {
+  for (std::size_t i = 0; i < kEncoderBuffers; ++i) {
+    const Buffer& buffer = plan.buffers[i];
     if (buffer.bytes == 0) continue;
-    json["arena"].push_back({{"name", buffer.name},
+    json["arena"].push_back({{"name", kEncoderBufferNames[i]},
                              {"offset", buffer.offset},
                              {"bytes", buffer.bytes},
                              {"first_use", buffer.first_use},
@@ -194,7 +195,7 @@ void PrintText(const Model& model, const std::vector<Group>& groups) {
       "\nArena: %s bytes of caller's memory, shared over time (%s where SIMD "
       "kernels of\nthis build pack the weights)\n\n%s",
       Grouped(plan.bytes).c_str(), Grouped(ArenaBytes(shape)).c_str(),
-      DrawArena(plan.buffers, plan.bytes, steps).c_str());
+      DrawArena(plan.buffers, kEncoderBufferNames, plan.bytes, steps).c_str());
 }
 
 }  // namespace

@@ -63,10 +63,10 @@ void CheckPlan(const MemoryPlan<kCount>& plan) {
 
 TEST_CASE("plan: buffers share bytes only when their lives do not meet") {
   MemoryPlan<4> plan;
-  plan.buffers[0] = {"first", 100, 0, 1, 0};
-  plan.buffers[1] = {"second", 50, 2, 3, 0};
-  plan.buffers[2] = {"both", 30, 1, 2, 0};
-  plan.buffers[3] = {"never", 0, 0, 3, 0};
+  plan.buffers[0] = {100, 0, 1, 0};  // first
+  plan.buffers[1] = {50, 2, 3, 0};   // second
+  plan.buffers[2] = {30, 1, 2, 0};   // both
+  plan.buffers[3] = {0, 0, 3, 0};    // never
   PlaceBuffers(&plan);
   CheckPlan(plan);
   CHECK(plan.buffers[0].offset == 0);
