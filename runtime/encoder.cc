@@ -79,16 +79,44 @@ Status Encoder::set_tap(const AttentionTap& tap) noexcept {
     return Status::kBufferTooSmall;
   }
   tap_ = tap;
+  show_rows_ = &Encoder::ShowRows;
   return Status::kOk;
 }
 
-MatrixView<std::int16_t> Encoder::residual() noexcept {
-  return {buffer<std::int16_t>(kResidual), rows_, model_.shape().d_model};
+// Kernels on rows that lie one behind the other. The views of a call are made
+// here and not where it is needed: a view is three words, and a dozen calls
+// that pass two of them are a good part of an encoder.
+void Encoder::Multiply(const Linear& linear, const std::int8_t* x,
+                       std::size_t rows, std::int8_t* y) const noexcept {
+  backend_->matmul_s8(linear, {x, rows, linear.in}, {y, rows, linear.out});
 }
 
-MatrixView<std::int8_t> Encoder::tile(EncoderBuffer which, std::size_t rows,
-                                      std::size_t cols) noexcept {
-  return {buffer<std::int8_t>(which), rows, cols};
+void Encoder::Multiply(const Linear& linear, const std::int8_t* x,
+                       std::size_t rows, std::int16_t* y) const noexcept {
+  backend_->matmul_s16(linear, {x, rows, linear.in}, {y, rows, linear.out});
+}
+
+void Encoder::MultiplyAdd(const Linear& linear, const std::int8_t* x,
+                          std::size_t rows, std::int16_t* r) const noexcept {
+  backend_->matmul_add_s16(linear, {x, rows, linear.in}, {r, rows, linear.out});
+}
+
+void Encoder::Normalise(const LayerNorm& norm, std::int16_t* x,
+                        std::size_t rows) const noexcept {
+  const MatrixView<std::int16_t> view(x, rows, norm.d);
+  backend_->layernorm_s16(norm, view, view);
+}
+
+std::int16_t* Encoder::residual(std::size_t row) noexcept {
+  return buffer<std::int16_t>(kResidual) + row * model_.shape().d_model;
+}
+
+// Rows of the tile that begins with row `first` of `rows`.
+std::size_t Encoder::TileRows(std::size_t first,
+                              std::size_t rows) const noexcept {
+  const std::size_t left = rows - first;
+  const std::size_t most = backend_->memory.tile_rows;
+  return left < most ? left : most;
 }
 
 void Encoder::EndSequence() noexcept {
@@ -123,64 +151,66 @@ std::int8_t* Encoder::NextRow() noexcept {
 void Encoder::ProjectPendingRows() noexcept {
   const std::size_t pending = rows_ - projected_;
   if (pending == 0) return;
-  backend_->matmul_s16(model_.in_proj(),
-                       tile(kTileInput, pending, model_.shape().d_input),
-                       residual().row_range(projected_, pending));
+  Multiply(model_.in_proj(), buffer<std::int8_t>(kTileInput), pending,
+           residual(projected_));
   projected_ = rows_;
 }
 
 // The int8 view of the residual stream that a block's layers read.
-void Encoder::QuantiseRows(MatrixView<const std::int16_t> x,
-                           const LayerNorm& norm,
-                           MatrixView<std::int8_t> y) noexcept {
+void Encoder::QuantiseRows(const LayerNorm& norm, const std::int16_t* x,
+                           std::size_t rows, std::int8_t* y) noexcept {
+  const std::size_t d = norm.d;
   if (model_.shape().norm == Norm::kPre) {
-    backend_->layernorm_s8(norm, x, y);
+    backend_->layernorm_s8(norm, {x, rows, d}, {y, rows, d});
   } else {
-    backend_->quantise_s8(
-        norm.shift, Span<const std::int16_t>(x.data(), x.rows() * x.cols()),
-        y.data());
+    backend_->quantise_s8(norm.shift, {x, rows * d}, y);
   }
 }
 
 void Encoder::KeysAndValues(const BlockWeights& block,
                             const LayerNorm& norm) noexcept {
   const std::size_t d = model_.shape().d_model;
-  const MatrixView<std::int8_t> keys = tile(kKeys, rows_, d);
-  const MatrixView<std::int8_t> values = tile(kValues, rows_, d);
-  const std::size_t tile_rows = backend_->memory.tile_rows;
-  for (std::size_t first = 0; first < rows_; first += tile_rows) {
-    const std::size_t left = rows_ - first;
-    const std::size_t count = left < tile_rows ? left : tile_rows;
-    const MatrixView<std::int8_t> y = tile(kTileNorm, count, d);
-    QuantiseRows(residual().row_range(first, count), norm, y);
-    backend_->matmul_s8(block.k, y, keys.row_range(first, count));
-    backend_->matmul_s8(block.v, y, values.row_range(first, count));
+  std::int8_t* const y = buffer<std::int8_t>(kTileNorm);
+  std::size_t count;
+  for (std::size_t first = 0; first < rows_; first += count) {
+    count = TileRows(first, rows_);
+    QuantiseRows(norm, residual(first), count, y);
+    Multiply(block.k, y, count, buffer<std::int8_t>(kKeys) + first * d);
+    Multiply(block.v, y, count, buffer<std::int8_t>(kValues) + first * d);
   }
 }
 
 void Encoder::AttendTile(std::size_t block_index, const LayerNorm& norm,
                          std::size_t first, std::size_t count) noexcept {
   const BlockWeights& block = model_.blocks()[block_index];
-  const EncoderShape& shape = model_.shape();
-  const std::size_t d = shape.d_model;
-  const MatrixView<std::int16_t> x = residual().row_range(first, count);
-  const MatrixView<std::int8_t> y = tile(kTileNorm, count, d);
-  const MatrixView<std::int8_t> query = tile(kTileQuery, count, d);
+  const std::size_t d = model_.shape().d_model;
+  std::int16_t* const x = residual(first);
+  std::int8_t* const y = buffer<std::int8_t>(kTileNorm);
+  std::int8_t* const query = buffer<std::int8_t>(kTileQuery);
   // With a single tile, KeysAndValues has just left the same rows in `y`.
-  if (rows_ > backend_->memory.tile_rows) QuantiseRows(x, norm, y);
-  backend_->matmul_s8(block.q, y, query);
+  if (rows_ > backend_->memory.tile_rows) QuantiseRows(norm, x, count, y);
+  Multiply(block.q, y, count, query);
   std::int8_t* const weights =
       tap_.on_row != nullptr ? tap_.buffer.data() : nullptr;
-  backend_->attention_s8(block.attention, query, tile(kKeys, rows_, d),
-                         tile(kValues, rows_, d), query,
+  const MatrixView<std::int8_t> queries(query, count, d);
+  backend_->attention_s8(block.attention, queries,
+                         {buffer<std::int8_t>(kKeys), rows_, d},
+                         {buffer<std::int8_t>(kValues), rows_, d}, queries,
                          buffer<std::uint8_t>(kScores), weights);
-  backend_->matmul_add_s16(block.o, query, x);
-  if (weights == nullptr) return;
-  for (std::size_t i = 0; i < count * shape.heads; ++i) {
+  MultiplyAdd(block.o, query, count, x);
+  if (weights != nullptr) (this->*show_rows_)(block_index, first, count);
+}
+
+// Hands the rows of attention of a tile to the tap.
+void Encoder::ShowRows(std::size_t block_index, std::size_t first,
+                       std::size_t count) noexcept {
+  const std::size_t heads = model_.shape().heads;
+  const std::int8_t* const weights = tap_.buffer.data();
+  for (std::size_t i = 0; i < count * heads; ++i) {
     AttentionRow row;
     row.block = block_index;
-    row.head = i % shape.heads;
-    row.query = first + i / shape.heads;
+    row.head = i % heads;
+    row.query = first + i / heads;
     row.weights = Span<const std::int8_t>(weights + i * rows_, rows_);
     row.sum = 0;
     for (const std::int8_t weight : row.weights) row.sum += weight;
@@ -191,44 +221,41 @@ void Encoder::AttendTile(std::size_t block_index, const LayerNorm& norm,
 void Encoder::FeedForwardTile(const BlockWeights& block, std::size_t first,
                               std::size_t count) noexcept {
   const EncoderShape& shape = model_.shape();
-  const MatrixView<std::int16_t> x = residual().row_range(first, count);
-  const MatrixView<std::int8_t> y = tile(kTileNorm, count, shape.d_model);
-  const MatrixView<std::int8_t> hidden = tile(kTileHidden, count, shape.d_ffn);
-  const Span<std::int8_t> flat(hidden.data(), count * shape.d_ffn);
+  std::int16_t* const x = residual(first);
+  std::int8_t* const y = buffer<std::int8_t>(kTileNorm);
+  std::int8_t* const hidden = buffer<std::int8_t>(kTileHidden);
+  const Span<std::int8_t> flat(hidden, count * shape.d_ffn);
   const bool post = shape.norm == Norm::kPost;
-  if (post) backend_->layernorm_s16(block.attn_norm, x, x);
-  QuantiseRows(x, post ? block.attn_norm : block.ffn_norm, y);
-  backend_->matmul_s8(block.up, y, hidden);
+  if (post) Normalise(block.attn_norm, x, count);
+  QuantiseRows(post ? block.attn_norm : block.ffn_norm, x, count, y);
+  Multiply(block.up, y, count, hidden);
   if (shape.activation == Activation::kGelu) {
     backend_->gelu_s8(block.gelu_fraction_bits, flat);
   } else {
     backend_->relu_s8(flat);
   }
-  backend_->matmul_add_s16(block.down, hidden, x);
-  if (post) backend_->layernorm_s16(block.ffn_norm, x, x);
+  MultiplyAdd(block.down, hidden, count, x);
+  if (post) Normalise(block.ffn_norm, x, count);
 }
 
 // Residual stream -> pooled [d] int8. `norm`: the one that the int8 view uses.
 void Encoder::Pool(const LayerNorm& norm) noexcept {
-  const EncoderShape& shape = model_.shape();
-  const std::size_t d = shape.d_model;
   std::int8_t* const pooled = buffer<std::int8_t>(kPooled);
-  if (shape.pooling == Pooling::kClass) {
-    QuantiseRows(residual().row_range(0, 1), norm, tile(kPooled, 1, d));
+  if (model_.shape().pooling == Pooling::kClass) {
+    QuantiseRows(norm, residual(0), 1, pooled);
     return;
   }
+  const std::size_t d = norm.d;
   std::int32_t* const sums = buffer<std::int32_t>(kPoolSums);
   std::memset(sums, 0, d * sizeof(std::int32_t));
-  const std::size_t tile_rows = backend_->memory.tile_rows;
-  for (std::size_t first = 0; first < rows_; first += tile_rows) {
-    const std::size_t left = rows_ - first;
-    const std::size_t count = left < tile_rows ? left : tile_rows;
-    const MatrixView<std::int8_t> y = tile(kTileNorm, count, d);
-    QuantiseRows(residual().row_range(first, count), norm, y);
-    backend_->sum_rows_s8(y, sums);
+  std::int8_t* const y = buffer<std::int8_t>(kTileNorm);
+  std::size_t count;
+  for (std::size_t first = 0; first < rows_; first += count) {
+    count = TileRows(first, rows_);
+    QuantiseRows(norm, residual(first), count, y);
+    backend_->sum_rows_s8({y, count, d}, sums);
   }
-  backend_->mean_s8(Span<const std::int32_t>(sums, d), rows_,
-                    model_.pooling_shift(), pooled);
+  backend_->mean_s8({sums, d}, rows_, model_.pooling_shift(), pooled);
 }
 
 Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
@@ -240,15 +267,12 @@ Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
   ProjectPendingRows();
   const MatrixView<const std::int8_t> positions = model_.positions();
   if (positions.rows() != 0) {
-    backend_->add_shifted_s8(
-        model_.position_shift(),
-        Span<const std::int8_t>(positions.data(), rows_ * shape.d_model),
-        residual().data());
+    backend_->add_shifted_s8(model_.position_shift(),
+                             {positions.data(), rows_ * shape.d_model},
+                             residual(0));
   }
   const bool post = shape.norm == Norm::kPost;
-  if (post) {
-    backend_->layernorm_s16(model_.outer_norm(), residual(), residual());
-  }
+  if (post) Normalise(model_.outer_norm(), residual(0), rows_);
   // Post-norm reads x through the shift of the norm that wrote it last.
   const LayerNorm* last_norm = &model_.outer_norm();
   for (std::size_t i = 0; i < shape.blocks; ++i) {
@@ -259,10 +283,9 @@ Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
     const bool only_class =
         shape.pooling == Pooling::kClass && i + 1U == shape.blocks;
     const std::size_t rows = only_class ? 1 : rows_;
-    const std::size_t tile_rows = backend_->memory.tile_rows;
-    for (std::size_t first = 0; first < rows; first += tile_rows) {
-      const std::size_t left = rows - first;
-      const std::size_t count = left < tile_rows ? left : tile_rows;
+    std::size_t count;
+    for (std::size_t first = 0; first < rows; first += count) {
+      count = TileRows(first, rows);
       AttendTile(i, norm, first, count);
       FeedForwardTile(block, first, count);
     }
@@ -270,8 +293,7 @@ Status Encoder::Run(Span<const std::int16_t>* logits) noexcept {
   }
   Pool(*last_norm);
   std::int16_t* const result = buffer<std::int16_t>(kLogits);
-  backend_->matmul_s16(model_.head(), tile(kPooled, 1, shape.d_model),
-                       MatrixView<std::int16_t>(result, 1, shape.classes));
+  Multiply(model_.head(), buffer<std::int8_t>(kPooled), 1, result);
   *logits = Span<const std::int16_t>(result, shape.classes);
   // The residual stream is spent: running again needs a new sequence.
   EndSequence();

@@ -100,23 +100,34 @@ class Encoder {
   Status Finish(Status status, const Backend& backend) noexcept;
   void EndSequence() noexcept;
   void ProjectPendingRows() noexcept;
-  void QuantiseRows(MatrixView<const std::int16_t> x, const LayerNorm& norm,
-                    MatrixView<std::int8_t> y) noexcept;
+  void Multiply(const Linear& linear, const std::int8_t* x, std::size_t rows,
+                std::int8_t* y) const noexcept;
+  void Multiply(const Linear& linear, const std::int8_t* x, std::size_t rows,
+                std::int16_t* y) const noexcept;
+  void MultiplyAdd(const Linear& linear, const std::int8_t* x, std::size_t rows,
+                   std::int16_t* r) const noexcept;
+  void Normalise(const LayerNorm& norm, std::int16_t* x,
+                 std::size_t rows) const noexcept;
+  std::int16_t* residual(std::size_t row) noexcept;
+  std::size_t TileRows(std::size_t first, std::size_t rows) const noexcept;
+  void QuantiseRows(const LayerNorm& norm, const std::int16_t* x,
+                    std::size_t rows, std::int8_t* y) noexcept;
   void KeysAndValues(const BlockWeights& block, const LayerNorm& norm) noexcept;
   void AttendTile(std::size_t block_index, const LayerNorm& norm,
                   std::size_t first, std::size_t count) noexcept;
+  void ShowRows(std::size_t block_index, std::size_t first,
+                std::size_t count) noexcept;
   void FeedForwardTile(const BlockWeights& block, std::size_t first,
                        std::size_t count) noexcept;
   void Pool(const LayerNorm& norm) noexcept;
-
-  MatrixView<std::int16_t> residual() noexcept;
-  MatrixView<std::int8_t> tile(EncoderBuffer which, std::size_t rows,
-                               std::size_t cols) noexcept;
 
   Model model_;
   ArenaLayout layout_;
   const Backend* backend_ = nullptr;
   AttentionTap tap_;
+  // Set with the tap: a program that sets none is linked without ShowRows.
+  void (Encoder::*show_rows_)(std::size_t block_index, std::size_t first,
+                              std::size_t count) noexcept = nullptr;
   std::uint8_t* arena_ = nullptr;
   std::size_t row_limit_ = 0;  // of this sequence; 0 outside of one
   std::size_t rows_ = 0;       // handed out, class token included
