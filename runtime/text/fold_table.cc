@@ -107,14 +107,6 @@ Status Bad(ErrorInfo* error, Sentence expectation, std::size_t found,
               static_cast<std::int64_t>(expected));
 }
 
-Fold One(std::uint32_t code, bool upper) noexcept {
-  Fold fold;
-  fold.code = code;
-  fold.length = 1;
-  fold.upper = upper;
-  return fold;
-}
-
 }  // namespace
 
 FoldTable::FoldTable(const std::uint8_t* checked) noexcept
@@ -181,31 +173,38 @@ Fold FoldTable::Lookup(std::uint32_t code) const noexcept {
       high = middle;
     }
   }
-  if (low == 0) return One(code, false);
+  Fold fold;  // the code point as it is
+  fold.code = code;
+  fold.length = 1;
+  if (low == 0) return fold;
   const Entry entry = LoadEntry(entries_ + (low - 1) * kEntryBytes);
   const std::uint32_t index = code - entry.first;
-  if (index >= entry.count) return One(code, false);
-  const std::uint32_t parity_flag = 1U << (index & 1U);
+  if (index >= entry.count) return fold;
+  const bool flagged = (entry.flags & 1U << (index & 1U)) != 0;
+  const std::uint32_t place = index + entry.argument;
   switch (entry.kind) {
-    case kRemove: return Fold();
+    case kRemove: fold.length = 0; return fold;
     case kConstant:
-      return One(entry.argument, (entry.flags & parity_flag) != 0);
+      fold.code = entry.argument;
+      fold.upper = flagged;
+      return fold;
     case kOffset:
-      if ((entry.flags & parity_flag) == 0) return One(code, false);
-      return One((code + entry.argument) & 0xFFFF,
-                 (entry.flags & kNotCapital) == 0);
-    case kLetters: {
-      const std::uint32_t place = (index + entry.argument) % kLettersPeriod;
-      return One('a' + place % kCapitals, place < kCapitals);
-    }
-    case kDigits: return One('0' + (index + entry.argument) % 10, false);
+      if (!flagged) return fold;
+      fold.code = (code + entry.argument) & 0xFFFF;
+      fold.upper = (entry.flags & kNotCapital) == 0;
+      return fold;
+    case kLetters:
+      fold.code = 'a' + place % kCapitals;
+      fold.upper = place % kLettersPeriod < kCapitals;
+      return fold;
+    case kDigits: fold.code = '0' + place % 10; return fold;
     default: break;
   }
   const std::uint32_t stride = entry.flags;
   const std::uint8_t* cell = cells_ + entry.argument + index * stride;
-  if (cell[0] == 0) return One(code, false);
-  if (cell[0] == 1) return Fold();
-  Fold fold;
+  if (cell[0] == 0) return fold;
+  fold.length = 0;
+  if (cell[0] == 1) return fold;
   fold.text = cell;
   while (fold.length < stride && cell[fold.length] != 0) ++fold.length;
   return fold;

@@ -56,12 +56,18 @@ INDIRECT_CALLS: tuple[tuple[str, str], ...] = (
         r"ModelReader::",
         r"ModelReader::(Check(Presence|Values)|FindSlot)\(|FirstIllegal\(",
     ),
+    # A kernel, or what hands out attention to a tap.
+    (r"atto::Encoder::AttendTile\(", KERNELS + r"|Encoder::ShowRows\("),
     (r"atto::(Encoder|TextClassifier|Model|DefaultBackend|\w*)\b", KERNELS),
 )
 
 # Public calls whose stack is told: a name and what the signature begins with.
 ENTRIES: tuple[tuple[str, str], ...] = (
-    ("Init", r"atto::Status atto::TextClassifier::Init\("),
+    ("Init", r"atto::Status atto::TextClassifier::Init\(atto::Span"),
+    (
+        "Init, embedded",
+        r"atto::Status atto::TextClassifier::Init\(const \w*(atto::EmbeddedModel|atto_embedded_model)&",
+    ),
     ("Classify", r"atto::Status atto::TextClassifier::Classify\(atto::Span"),
 )
 
@@ -123,14 +129,14 @@ class Graph:
                     f"{function.signature} calls through a pointer: say in "
                     "INDIRECT_CALLS what that may be"
                 )
+            kernels_too, pattern = callee.startswith(KERNELS), callee
+            if kernels_too:
+                pattern = callee.removeprefix(KERNELS).removeprefix("|") or "$^"
             found = {
                 title
                 for title, other in self.functions.items()
-                if (
-                    title.rpartition(":")[2] in names
-                    if callee is KERNELS
-                    else re.search(callee, other.signature)
-                )
+                if (kernels_too and title.rpartition(":")[2] in names)
+                or re.search(pattern, other.signature)
             }
             if not found:
                 raise AuditError(f"{function.signature}: nothing matches {callee}")
