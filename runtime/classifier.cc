@@ -35,22 +35,8 @@ Status CheckInput(Input input, Sentence expectation, ErrorInfo* error,
   return Fail(error, Status::kUnsupported, "atto.input", expectation, 0, 0);
 }
 
-// Init of a classifier, whatever its model comes as.
-template <typename ModelSource>
-Status InitText(const ModelSource& model, Span<std::uint8_t> arena,
-                ErrorInfo* error, const Backend* backend,
-                Encoder* encoder) noexcept {
-  const Status status = encoder->Init(model, arena, error, backend);
-  if (status != Status::kOk) return status;
-  return CheckInput(Input::kText, "must be text for a text classifier", error,
-                    encoder);
-}
-
-template <typename ModelSource>
-Status InitAudio(const ModelSource& model, Span<std::uint8_t> arena,
-                 ErrorInfo* error, const Backend* backend,
-                 Encoder* encoder) noexcept {
-  const Status status = encoder->Init(model, arena, error, backend);
+// The end of an AudioClassifier's Init, whatever its model came as.
+Status FinishAudio(Status status, ErrorInfo* error, Encoder* encoder) noexcept {
   if (status != Status::kOk) return status;
   return CheckInput(Input::kAudio, "must be audio for an audio classifier",
                     error, encoder);
@@ -61,13 +47,17 @@ Status InitAudio(const ModelSource& model, Span<std::uint8_t> arena,
 Status TextClassifier::Init(Span<const std::uint8_t> model,
                             Span<std::uint8_t> arena, ErrorInfo* error,
                             const Backend* backend) noexcept {
-  return InitText(model, arena, error, backend, &encoder_);
+  // The reader refuses all but text.
+  return encoder_.Init(model, arena, error, backend, kTextModel);
 }
 
 Status TextClassifier::Init(const EmbeddedModel& model,
                             Span<std::uint8_t> arena, ErrorInfo* error,
                             const Backend* backend) noexcept {
-  return InitText(model, arena, error, backend, &encoder_);
+  const Status status = encoder_.Init(model, arena, error, backend);
+  if (status != Status::kOk) return status;
+  return CheckInput(Input::kText, "must be text for a text classifier", error,
+                    &encoder_);
 }
 
 Status TextClassifier::Classify(Span<const char> text,
@@ -108,13 +98,15 @@ Status TextClassifier::Classify(const char* text,
 Status AudioClassifier::Init(Span<const std::uint8_t> model,
                              Span<std::uint8_t> arena, ErrorInfo* error,
                              const Backend* backend) noexcept {
-  return InitAudio(model, arena, error, backend, &encoder_);
+  const Status status = encoder_.Init(model, arena, error, backend);
+  return FinishAudio(status, error, &encoder_);
 }
 
 Status AudioClassifier::Init(const EmbeddedModel& model,
                              Span<std::uint8_t> arena, ErrorInfo* error,
                              const Backend* backend) noexcept {
-  return InitAudio(model, arena, error, backend, &encoder_);
+  const Status status = encoder_.Init(model, arena, error, backend);
+  return FinishAudio(status, error, &encoder_);
 }
 
 // Features of one frame of the clip, which zeros follow.

@@ -44,11 +44,12 @@ Status Encoder::Finish(Status status, const Backend& backend) noexcept {
 }
 
 Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
-                     ErrorInfo* error, const Backend* backend) noexcept {
+                     ErrorInfo* error, const Backend* backend,
+                     const ModelKinds& kinds) noexcept {
   Status status = Prepare(file, arena, error, backend);
   if (status != Status::kOk) return status;
   EncoderShape shape;
-  status = Model::ReadShape(file, &shape, error);
+  status = Model::ReadShape(file, &shape, error, kinds);
   if (status != Status::kOk) return status;
   status = LayOut(LayOutArena(shape, backend->memory), arena, error);
   if (status != Status::kOk) return status;
@@ -56,7 +57,7 @@ Status Encoder::Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
       model_.Init(
           file,
           Span<BlockWeights>(buffer<BlockWeights>(kBlockTable), shape.blocks),
-          error),
+          error, kinds),
       *backend);
 }
 

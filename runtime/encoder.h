@@ -49,7 +49,8 @@ class Encoder {
   // On failure nothing may be run and `error`, if given, names the culprit.
   Status Init(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
               ErrorInfo* error = nullptr,
-              const Backend* backend = DefaultBackend()) noexcept;
+              const Backend* backend = DefaultBackend(),
+              const ModelKinds& kinds = kAnyModel) noexcept;
 
   // The same for a model that atto_embed_model has proved: checks its bytes'
   // CRC-32 alone, and needs no reader. `arena`: at least ArenaBytes(shape).

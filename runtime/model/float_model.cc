@@ -71,9 +71,9 @@ class FloatModelReader : public ModelReader {
   Slot SlotOf(const TensorId& id) noexcept;
   void SetParameters() noexcept;
 
-  static constexpr ModelFormat kFormat = {"atto-encoder-f32",
-                                          "must be 'atto-encoder-f32'", false,
-                                          &FindSlot, &FirstIllegalFloat};
+  static constexpr ModelFormat kFormat = {
+      "atto-encoder-f32", "must be 'atto-encoder-f32'", false,
+      &FindSlot,          &FirstIllegalFloat,           &kAudioSteps};
 
   FloatModel* model_ = nullptr;
   // Tensors that the model keeps in another form than their address.

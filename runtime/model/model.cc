@@ -62,8 +62,12 @@ void SetNorm(LayerNorm* norm, std::uint16_t d, std::uint8_t shift) noexcept {
 // The reader of the integer format.
 class IntegerModelReader : public ModelReader {
  public:
-  IntegerModelReader(Span<const std::uint8_t> file, ErrorInfo* error) noexcept
-      : ModelReader(kFormat, file, error) {}
+  using ModelReader::ModelReader;
+
+  static constexpr ModelFormat Format(const AudioSteps* audio) noexcept {
+    return {"atto-encoder", "must be 'atto-encoder'", true, &FindSlot, nullptr,
+            audio};
+  }
 
   Status ReadModel(Model* model, Span<BlockWeights> blocks) noexcept;
 
@@ -75,9 +79,6 @@ class IntegerModelReader : public ModelReader {
   void SetParameters() noexcept;
   void SetBlock(std::size_t i) noexcept;
   Status SetViews() noexcept;
-
-  static constexpr ModelFormat kFormat = {
-      "atto-encoder", "must be 'atto-encoder'", true, &FindSlot, nullptr};
 
   Model* model_ = nullptr;
   ModelParts* parts_ = nullptr;     // the model's
@@ -189,21 +190,25 @@ Status IntegerModelReader::ReadModel(Model* model,
 
 }  // namespace model_file
 
+const ModelKinds kAnyModel = model_file::IntegerModelReader::Format(
+    &model_file::ModelReader::kAudioSteps);
+const ModelKinds kTextModel = model_file::IntegerModelReader::Format(nullptr);
+
 Status Model::ReadShape(Span<const std::uint8_t> file, EncoderShape* shape,
-                        ErrorInfo* error) noexcept {
+                        ErrorInfo* error, const ModelKinds& kinds) noexcept {
   if (shape == nullptr) {
     return Fail(error, Status::kNullPointer, "shape", "must not be null", 0, 0);
   }
-  model_file::IntegerModelReader reader(file, error);
+  model_file::IntegerModelReader reader(kinds, file, error);
   const Status status = reader.ReadShape();
   if (status == Status::kOk) *shape = reader.shape();
   return status;
 }
 
 Status Model::Init(Span<const std::uint8_t> file, Span<BlockWeights> blocks,
-                   ErrorInfo* error) noexcept {
+                   ErrorInfo* error, const ModelKinds& kinds) noexcept {
   *this = Model();
-  model_file::IntegerModelReader reader(file, error);
+  model_file::IntegerModelReader reader(kinds, file, error);
   const Status status = reader.ReadModel(this, blocks);
   if (status != Status::kOk) *this = Model();
   return status;

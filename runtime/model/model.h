@@ -27,7 +27,14 @@ namespace atto {
 
 namespace model_file {
 class IntegerModelReader;
+struct ModelFormat;
 }  // namespace model_file
+
+// The kinds of models that a call takes: text and audio, or text alone. A
+// program that names kTextModel only is linked without what reads the others.
+using ModelKinds = model_file::ModelFormat;
+extern const ModelKinds kAnyModel;
+extern const ModelKinds kTextModel;
 
 // Weights of one encoder block; the arrays stay in the model file.
 struct BlockWeights {
@@ -76,7 +83,8 @@ class Model {
   // keys and the values of those that the shape is made of, not the checksum
   // or the tensors. `shape` is written on success only.
   static Status ReadShape(Span<const std::uint8_t> file, EncoderShape* shape,
-                          ErrorInfo* error = nullptr) noexcept;
+                          ErrorInfo* error = nullptr,
+                          const ModelKinds& kinds = kAnyModel) noexcept;
 
   // Validates `file`, aligned to kAlignment, and keeps views into it: the file
   // must outlive the model. `blocks` is the caller's table of at least
@@ -87,7 +95,8 @@ class Model {
   // tensor is wrong, what was found and what was expected. Every status but
   // kNotInitialized, kInvalidArgument and kEmptyInput can occur.
   Status Init(Span<const std::uint8_t> file, Span<BlockWeights> blocks,
-              ErrorInfo* error = nullptr) noexcept;
+              ErrorInfo* error = nullptr,
+              const ModelKinds& kinds = kAnyModel) noexcept;
 
   // Takes a model whose parts the reader has proved before, if `file_crc` is
   // the CRC-32 of its file as it stands: one pass over the bytes instead of all

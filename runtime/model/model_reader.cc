@@ -338,6 +338,10 @@ std::int32_t FirstIllegal(const Slot& slot, std::uint32_t count) noexcept {
 
 }  // namespace
 
+const AudioSteps ModelReader::kAudioSteps = {
+    &ModelReader::ReadAudioShape, &ModelReader::CheckSpotter,
+    &ModelReader::AudioSlot, &ModelReader::ReadFrontEnd};
+
 bool ModelReader::Applies(When when) const noexcept {
   switch (when) {
     case When::kAlways:
@@ -484,6 +488,10 @@ Status ModelReader::ReadChoices() noexcept {
   shape_.norm = static_cast<Norm>(second[1]);
   shape_.activation = static_cast<Activation>(second[2]);
   shape_.pooling = static_cast<Pooling>(second[3]);
+  if (shape_.input == Input::kAudio && format_.audio == nullptr) {
+    return BadKey(kChoices, "must be text for a text classifier", 0, 0,
+                  Status::kUnsupported);
+  }
   return Status::kOk;
 }
 
@@ -544,7 +552,7 @@ Status ModelReader::ReadShape() noexcept {
   }
   status = ReadLabels();
   if (status == Status::kOk && shape_.input == Input::kAudio) {
-    status = ReadAudioShape();
+    status = (this->*format_.audio->read_shape)();
   }
   return status;
 }
@@ -685,9 +693,13 @@ Slot ModelReader::SlotOf(const TensorId& id) noexcept {
   if (id.layer == kTextTable) {  // bytes
     return {&fold_table_, TensorType::kI8, 0, 0, -128, 127, &fold_table_size_};
   }
-  if (id.layer != kAudioTables) return format_.slot(this, id);
+  if (id.layer == kAudioTables) return (this->*format_.audio->slot)(id.part);
+  return format_.slot(this, id);
+}
+
+Slot ModelReader::AudioSlot(std::uint8_t part) noexcept {
   const AudioShape& audio = shape_.audio;
-  switch (id.part) {
+  switch (part) {
     case kWindow:
       return {&mel_.window, TensorType::kI16, 0, audio.frame_length, 0, 32767};
     case kMelFilters:
@@ -820,7 +832,7 @@ Status ModelReader::ReadKeys(const void* block_table,
   }
   if (status == Status::kOk) status = CheckKeys(kTextKeys, kKeyCount);
   if (status == Status::kOk && shape_.input == Input::kAudio) {
-    status = CheckSpotter();
+    status = (this->*format_.audio->check_spotter)();
   }
   if (status == Status::kOk && has_key(kName)) {
     status = CheckString(kName, name());
@@ -860,9 +872,8 @@ Status ModelReader::ReadFoldTable(FoldTable* table) const noexcept {
   return table->Init(fold_table_bytes(), error_);
 }
 
-Status ModelReader::ReadAudio(LogMel* mel,
-                              SpotterParams* spotter) const noexcept {
-  if (shape_.input != Input::kAudio) return Status::kOk;
+Status ModelReader::ReadFrontEnd(LogMel* mel,
+                                 SpotterParams* spotter) const noexcept {
   *mel = mel_;
   mel->frame_length = shape_.audio.frame_length;
   mel->fft_length = shape_.audio.fft_length;

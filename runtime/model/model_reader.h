@@ -150,6 +150,15 @@ inline StringView StringAt(const std::uint8_t* p) noexcept {
 enum class When : std::uint8_t;  // in model_reader.cc
 class ModelReader;
 
+// The steps of the reader that audio models alone need.
+struct AudioSteps {
+  Status (ModelReader::*read_shape)() noexcept;
+  Status (ModelReader::*check_spotter)() const noexcept;
+  Slot (ModelReader::*slot)(std::uint8_t part) noexcept;
+  Status (ModelReader::*read)(LogMel* mel,
+                              SpotterParams* spotter) const noexcept;
+};
+
 // What tells one format from another.
 struct ModelFormat {
   const char* architecture;  // general.architecture
@@ -162,6 +171,9 @@ struct ModelFormat {
   // Null in a format without floats.
   std::int32_t (*first_illegal_f32)(const Slot& slot,
                                     std::uint32_t count) noexcept;
+  // Null where audio models are refused: a program that names no format with
+  // these steps is linked without them.
+  const AudioSteps* audio;
 };
 
 // A step relies on those before it; each fails with the culprit's name.
@@ -170,6 +182,8 @@ class ModelReader {
   ModelReader(const ModelFormat& format, Span<const std::uint8_t> file,
               ErrorInfo* error) noexcept
       : file_(file), error_(error), format_(format) {}
+
+  static const AudioSteps kAudioSteps;
 
   // The shape alone: keys, no tensors.
   Status ReadShape() noexcept;
@@ -184,7 +198,10 @@ class ModelReader {
   Status ReadTensors() noexcept;
   // Last: the tensors have been checked.
   Status ReadFoldTable(FoldTable* table) const noexcept;
-  Status ReadAudio(LogMel* mel, SpotterParams* spotter) const noexcept;
+  Status ReadAudio(LogMel* mel, SpotterParams* spotter) const noexcept {
+    if (shape_.input != Input::kAudio) return Status::kOk;
+    return (this->*format_.audio->read)(mel, spotter);
+  }
 
   Status BadKey(std::size_t key, Sentence expectation, std::int32_t found = 0,
                 std::int32_t expected = 0,
@@ -231,6 +248,8 @@ class ModelReader {
   Status ReadLabels() noexcept;
   Status ReadAudioShape() noexcept;
   Status CheckSpotter() const noexcept;
+  Slot AudioSlot(std::uint8_t part) noexcept;
+  Status ReadFrontEnd(LogMel* mel, SpotterParams* spotter) const noexcept;
   void ReadSpotter(SpotterParams* params) const noexcept;
   Status CheckChecksum() const noexcept;
 
