@@ -50,11 +50,12 @@ INDIRECT_CALLS: tuple[tuple[str, str], ...] = (
     (r"FirstIllegal\(const atto::model_file::Slot", r"FirstIllegal\(const void"),
     (
         r"ModelReader::(Check(Presence|Values)|SlotOf|BindTensor)",
-        r"ModelReader::FindSlot\(|FirstIllegal\(",
+        r"ModelReader::(Find|Audio)Slot\(|FirstIllegal\(",
     ),
     (
         r"ModelReader::",
-        r"ModelReader::(Check(Presence|Values)|FindSlot)\(|FirstIllegal\(",
+        r"ModelReader::(Check(Presence|Values|Spotter)|(Find|Audio)Slot"
+        r"|ReadAudioShape|ReadFrontEnd)\(|FirstIllegal\(",
     ),
     # A kernel, or what hands out attention to a tap.
     (r"atto::Encoder::AttendTile\(", KERNELS + r"|Encoder::ShowRows\("),

@@ -47,13 +47,13 @@ void CheckPlan(const MemoryPlan<kCount>& plan) {
   CHECK(plan.bytes >= busiest);
   for (std::size_t i = 0; i < kCount; ++i) {
     const Buffer& a = plan.buffers[i];
-    CAPTURE(a.name);
+    CAPTURE(i);
     CHECK(a.offset % kArenaAlignment == 0);
     CHECK(a.offset + a.bytes <= plan.bytes);
     for (std::size_t j = 0; j < i; ++j) {
       const Buffer& b = plan.buffers[j];
       if (a.bytes == 0 || b.bytes == 0 || !LivesMeet(a, b)) continue;
-      CAPTURE(b.name);
+      CAPTURE(j);
       const bool apart =
           a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
       CHECK(apart);
