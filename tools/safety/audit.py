@@ -66,7 +66,7 @@ INDIRECT_CALLS: tuple[tuple[str, str], ...] = (
 ENTRIES: tuple[tuple[str, str], ...] = (
     ("Init", r"atto::Status atto::TextClassifier::Init\(atto::Span"),
     (
-        "Init, embedded",
+        "Init of an embedded model",
         r"atto::Status atto::TextClassifier::Init\(const \w*(atto::EmbeddedModel|atto_embedded_model)&",
     ),
     ("Classify", r"atto::Status atto::TextClassifier::Classify\(atto::Span"),
