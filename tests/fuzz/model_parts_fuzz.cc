@@ -40,6 +40,7 @@ ModelFile DrawModel(FuzzInput* input) {
     shape.d_input = static_cast<std::uint16_t>(input->In(1, 40));
     shape.classes = static_cast<std::uint16_t>(input->In(2, 12));
     shape.blocks = static_cast<std::uint16_t>(input->In(1, 3));
+    if (input->Index(8) == 7) shape.blocks += 10;  // two digits in a name
   }
   options.alignment = 16U << input->In(0, 8);
   options.seed = static_cast<std::uint32_t>(input->In(0, 255));
@@ -108,11 +109,44 @@ void ChangeName(FuzzInput* input, const std::string& other, std::string* name) {
   }
 }
 
+// Keys that a model may have, and few of the test's do.
+Key DrawOptionalKey(FuzzInput* input) {
+  const std::string spot = "atto.audio.spot.";
+  switch (input->Index(7)) {
+    case 0: return testing::NumberKey(spot + "hop", DrawNumber(input));
+    case 1: return testing::NumberKey(spot + "smoothing", DrawNumber(input));
+    case 2: return testing::NumberKey(spot + "looks", DrawNumber(input));
+    case 3: return testing::NumberKey(spot + "votes", DrawNumber(input));
+    case 4: return testing::NumberKey(spot + "refractory", DrawNumber(input));
+    case 5: return testing::NumberKey("general.alignment", DrawNumber(input));
+    default: {
+      std::vector<std::int64_t> values(input->Size(0, 12));
+      for (std::int64_t& value : values) value = input->In(0, 40000);
+      return testing::ArrayKey(spot + "thresholds", testing::kValueU16, 2,
+                               values);
+    }
+  }
+}
+
+// A label or name: legal, at the edge of what is, or any bytes.
+std::string DrawText(FuzzInput* input) {
+  const char* const kTexts[] = {"",       "a",        "b",        "\x01",
+                                "\x7F",   "\xC2\x80", "\xC2\xA0", "\xD8\x9C",
+                                "\u200E", "\u200F",   "\u2028",   "\u202E",
+                                "\u2066", "\u2069",   "\xC2",     "\u00E9"};
+  constexpr std::size_t kCount = sizeof(kTexts) / sizeof(kTexts[0]);
+  const std::size_t choice = input->Index(kCount + 2);
+  if (choice < kCount) return kTexts[choice];
+  if (choice == kCount) return std::string(input->Size(60, 70), 'l');
+  const auto bytes = input->Bytes(input->Size(0, 70));
+  return {bytes.begin(), bytes.end()};
+}
+
 void ChangeKey(FuzzInput* input, ModelFile* file) {
   std::vector<Key>& keys = file->keys;
   if (keys.empty()) return;
   Key& key = keys[input->Index(keys.size())];
-  switch (input->Index(11)) {
+  switch (input->Index(12)) {
     case 0: key = testing::NumberKey(key.name, DrawNumber(input)); break;
     case 1: key.type = static_cast<std::uint32_t>(input->In(0, 14)); break;
     case 2: ChangeBytes(input, &key.value); break;
@@ -122,20 +156,15 @@ void ChangeKey(FuzzInput* input, ModelFile* file) {
     case 4: keys.erase(keys.begin() + (&key - keys.data())); break;
     case 5: keys.push_back(Key(key)); break;
     case 6: std::swap(key, keys[input->Index(keys.size())]); break;
-    case 7: {
-      const auto text = input->Bytes(input->Size(0, 70));
-      key = testing::StringKey(key.name, {text.begin(), text.end()});
-      break;
-    }
+    case 7: key = testing::StringKey(key.name, DrawText(input)); break;
     case 8: {  // labels
       std::vector<std::string> texts(input->Size(0, 5));
-      for (std::string& text : texts) {
-        const auto bytes = input->Bytes(input->Size(0, 70));
-        text.assign(bytes.begin(), bytes.end());
-      }
-      key = testing::StringsKey(key.name, texts);
+      for (std::string& text : texts) text = DrawText(input);
+      key = testing::StringsKey(
+          input->Coin() ? std::string("atto.labels") : key.name, texts);
       break;
     }
+    case 10: keys.push_back(DrawOptionalKey(input)); break;
     case 9: {  // the parameters of blocks
       constexpr std::pair<std::uint32_t, int> kTypes[] = {
           {testing::kValueU8, 1},
@@ -183,6 +212,17 @@ void ChangeValues(FuzzInput* input, Tensor* tensor) {
   }
 }
 
+// Data as the shape says, unless that is more than a test can hold.
+void ResizeIfSmall(Tensor* tensor) {
+  std::uint64_t bytes = 4;
+  for (const std::uint64_t dim : tensor->dims) {
+    if (dim > kMaxTensorBytes) return;
+    bytes *= dim;
+    if (bytes > kMaxTensorBytes) return;
+  }
+  testing::ResizeData(tensor);
+}
+
 void ChangeTensor(FuzzInput* input, ModelFile* file) {
   std::vector<Tensor>& tensors = file->tensors;
   if (tensors.empty()) return;
@@ -190,7 +230,7 @@ void ChangeTensor(FuzzInput* input, ModelFile* file) {
   switch (input->Index(9)) {
     case 0:
       tensor.type = static_cast<std::uint32_t>(input->In(0, 30));
-      if (input->Coin()) testing::ResizeData(&tensor);
+      if (input->Coin()) ResizeIfSmall(&tensor);
       break;
     case 1: {
       std::vector<std::uint64_t>& dims = tensor.dims;
@@ -201,12 +241,7 @@ void ChangeTensor(FuzzInput* input, ModelFile* file) {
       } else {
         dims.push_back(size);
       }
-      std::uint64_t bytes = 4;
-      for (const std::uint64_t dim : dims) {
-        bytes = dim > kMaxTensorBytes ? kMaxTensorBytes + 1 : bytes * dim;
-        if (bytes > kMaxTensorBytes) break;
-      }
-      if (bytes <= kMaxTensorBytes) testing::ResizeData(&tensor);
+      ResizeIfSmall(&tensor);
       break;
     }
     case 2: ChangeBytes(input, &tensor.data); break;
