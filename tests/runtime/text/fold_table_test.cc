@@ -152,8 +152,11 @@ TEST_CASE("illegal tables are rejected with a reason") {
   CHECK_FALSE(one({0x80, 1, 2, 0, 0}));    // controls
   CHECK_FALSE(one({0x80, 1, 2, 0, 0x7F}));
   CHECK_FALSE(one({0x80, 1, 2, 0, 0xD800}));  // surrogate
-  CHECK_FALSE(one({0x80, 1, 3, 0, 1}));       // no place takes part
-  CHECK_FALSE(one({0x80, 1, 3, 8, 1}));
+  CHECK(one({0x100, 1, 3, 1, 1}));
+  CHECK(one({0x100, 1, 3, 7, 1}));
+  CHECK_FALSE(one({0x100, 1, 3, 0, 1}));  // no place takes part
+  CHECK_FALSE(one({0x100, 1, 3, 4, 1}));
+  CHECK_FALSE(one({0x100, 1, 3, 9, 1}));
   CHECK_FALSE(one({0x80, 1, 3, 1, 0xFF80}));  // to NUL
   CHECK_FALSE(one({0xFFFF, 2, 3, 3, 0}));     // across U+10000
   CHECK(one({0x80, 1, 4, 0, 51}));
