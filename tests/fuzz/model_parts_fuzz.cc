@@ -18,7 +18,8 @@ using testing::ModelFile;
 using testing::ModelOptions;
 using testing::Tensor;
 
-constexpr std::size_t kMaxChanges = 32;
+// Few: the first wrong part hides the others.
+constexpr std::size_t kMaxChanges = 6;
 constexpr std::uint64_t kMaxTensorBytes = 1 << 16;
 
 ModelFile DrawModel(FuzzInput* input) {
@@ -74,6 +75,19 @@ std::uint64_t DrawNumber(FuzzInput* input) {
   if (choice < kCount) return kEdges[choice];
   return static_cast<std::uint64_t>(
       input->In(0, choice < kCount + 2 ? 255 : 65535));
+}
+
+// A number near the one that the key has, or any that is likely to matter.
+std::uint64_t DrawNumberNear(FuzzInput* input, const Key& key) {
+  std::uint64_t old = 0;
+  for (std::size_t i = key.value.size(); i > 0; --i) {
+    old = old << 8 | key.value[i - 1];
+  }
+  switch (input->Index(4)) {
+    case 0: return old + static_cast<std::uint64_t>(input->In(-2, 2));
+    case 1: return 2 * old;
+    default: return DrawNumber(input);
+  }
 }
 
 // Overwrites, cuts or lengthens.
@@ -147,7 +161,9 @@ void ChangeKey(FuzzInput* input, ModelFile* file) {
   if (keys.empty()) return;
   Key& key = keys[input->Index(keys.size())];
   switch (input->Index(12)) {
-    case 0: key = testing::NumberKey(key.name, DrawNumber(input)); break;
+    case 0:
+      key = testing::NumberKey(key.name, DrawNumberNear(input, key));
+      break;
     case 1: key.type = static_cast<std::uint32_t>(input->In(0, 14)); break;
     case 2: ChangeBytes(input, &key.value); break;
     case 3:
@@ -158,10 +174,14 @@ void ChangeKey(FuzzInput* input, ModelFile* file) {
     case 6: std::swap(key, keys[input->Index(keys.size())]); break;
     case 7: key = testing::StringKey(key.name, DrawText(input)); break;
     case 8: {  // labels
+      Key* labels = &key;
+      for (Key& other : keys) {
+        if (other.name == "atto.labels") labels = &other;
+      }
       std::vector<std::string> texts(input->Size(0, 5));
+      if (input->Index(16) == 15) texts.resize(EncoderShape::kMaxClasses + 1);
       for (std::string& text : texts) text = DrawText(input);
-      key = testing::StringsKey(
-          input->Coin() ? std::string("atto.labels") : key.name, texts);
+      *labels = testing::StringsKey(labels->name, texts);
       break;
     }
     case 10: keys.push_back(DrawOptionalKey(input)); break;
@@ -223,11 +243,43 @@ void ResizeIfSmall(Tensor* tensor) {
   testing::ResizeData(tensor);
 }
 
+// Names that are almost those of tensors.
+std::string DrawTensorName(FuzzInput* input) {
+  const char* const kNames[] = {"blk.",
+                                "blk.0",
+                                "blk.1",
+                                "blk.63",
+                                "blk.x.attn_q.weight",
+                                "blk.00.attn_q.weight",
+                                "blk.01.attn_q.weight",
+                                "blk.1:attn_q.weight",
+                                "blk.63.attn_q.weight",
+                                "blk.0.attn_q.gain",
+                                "blk.0.head.weight",
+                                "head.",
+                                "head",
+                                "head.gain",
+                                "head.window",
+                                "attn_q.weight",
+                                "text.fold_table",
+                                "audio.window",
+                                "class_embd.weight",
+                                "input_norm.gain",
+                                "output_norm.gain",
+                                "position_embd.weight"};
+  return kNames[input->Index(sizeof(kNames) / sizeof(kNames[0]))];
+}
+
 void ChangeTensor(FuzzInput* input, ModelFile* file) {
   std::vector<Tensor>& tensors = file->tensors;
   if (tensors.empty()) return;
   Tensor& tensor = tensors[input->Index(tensors.size())];
-  switch (input->Index(9)) {
+  switch (input->Index(11)) {
+    case 9: tensor.name = DrawTensorName(input); break;
+    case 10:
+      tensors.push_back(Tensor(tensor));
+      tensors.back().name = DrawTensorName(input);
+      break;
     case 0:
       tensor.type = static_cast<std::uint32_t>(input->In(0, 30));
       if (input->Coin()) ResizeIfSmall(&tensor);
@@ -238,8 +290,10 @@ void ChangeTensor(FuzzInput* input, ModelFile* file) {
       const std::uint64_t size = DrawNumber(input);
       if (which < dims.size()) {
         dims[which] = size;
-      } else {
+      } else if (dims.empty() || input->Coin()) {
         dims.push_back(size);
+      } else {
+        dims.pop_back();
       }
       ResizeIfSmall(&tensor);
       break;

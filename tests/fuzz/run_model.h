@@ -135,6 +135,30 @@ inline void RunFloat(Span<const std::uint8_t> file,
 }
 #endif
 
+// Arguments that do not fit a model that is in order.
+inline void CallWrongly(Span<const std::uint8_t> file) {
+  std::vector<BlockWeights> blocks(EncoderShape::kMaxBlocks);
+  ErrorInfo error;
+  Require(Model::ReadShape(file, nullptr) == Status::kNullPointer,
+          "a shape needs a place");
+  const auto load = [&error](Span<const std::uint8_t> bytes,
+                             Span<BlockWeights> table) {
+    Model model;
+    const Status status = model.Init(bytes, table, &error);
+    RequireError(status, error);
+    return status;
+  };
+  Require(load({}, {blocks.data(), blocks.size()}) == Status::kNullPointer,
+          "a model needs bytes");
+  Require(load(file, {}) == Status::kNullPointer, "a model needs a table");
+  Require(load(file, {blocks.data(), 0}) == Status::kBufferTooSmall,
+          "the table has a place for every block");
+  const testing::FileBytes shifted(testing::Bytes(file.begin(), file.end()), 1);
+  Require(load(shifted.span(), {blocks.data(), blocks.size()}) ==
+              Status::kMisaligned,
+          "a model is aligned");
+}
+
 // `text`: what an accepted model classifies, or the rows that it takes.
 inline void LoadAndRun(Span<const std::uint8_t> file,
                        const std::vector<std::uint8_t>& text) {
@@ -148,11 +172,16 @@ inline void LoadAndRun(Span<const std::uint8_t> file,
       model.Init(file, {blocks.data(), blocks.size()}, &error);
   Require(model.initialized() == (status == Status::kOk),
           "a model is whole or empty");
+  EncoderShape shape;
+  Require(
+      Model::ReadShape(file, &shape) == Status::kOk || status != Status::kOk,
+      "a model has a shape");
   if (status != Status::kOk) {
     RequireError(status, error);
     return;
   }
   LookAt(model);
+  CallWrongly(file);
   if (!IsQuick(model.shape())) return;
   std::vector<std::int16_t> expected;
   for (const Backend* const backend : Backends()) {

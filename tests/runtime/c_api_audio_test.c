@@ -98,6 +98,10 @@ static void TestClassifier(const unsigned char* model, size_t model_bytes) {
   CHECK(label_bytes == 3 && memcmp(label, "two", 3) == 0);
   CHECK(atto_audio_label(classifier, 4, &label, &label_bytes) ==
         ATTO_INVALID_ARGUMENT);
+  CHECK(atto_audio_label(NULL, 1, &label, &label_bytes) == ATTO_NULL_POINTER);
+  CHECK(atto_audio_label(classifier, 1, NULL, &label_bytes) ==
+        ATTO_NULL_POINTER);
+  CHECK(atto_audio_label(classifier, 1, &label, NULL) == ATTO_NULL_POINTER);
 }
 
 static void TestSpotter(const unsigned char* model, size_t model_bytes) {
@@ -143,6 +147,10 @@ static void TestSpotter(const unsigned char* model, size_t model_bytes) {
   CHECK(atto_spotter_push(NULL, samples, 1) == ATTO_NULL_POINTER);
   CHECK(atto_spotter_label(spotter, 2, &label, &label_bytes) == ATTO_OK);
   CHECK(label_bytes == 7 && memcmp(label, "silence", 7) == 0);
+  CHECK(atto_spotter_label(NULL, 2, &label, &label_bytes) == ATTO_NULL_POINTER);
+  CHECK(atto_spotter_label(spotter, 2, NULL, &label_bytes) ==
+        ATTO_NULL_POINTER);
+  CHECK(atto_spotter_label(spotter, 2, &label, NULL) == ATTO_NULL_POINTER);
   CHECK(atto_spotter_init(memory, ATTO_SPOTTER_BYTES, model, model_bytes, arena,
                           arena_bytes, 0, NULL, NULL, &spotter,
                           &error) == ATTO_OK);

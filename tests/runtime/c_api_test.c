@@ -76,6 +76,8 @@ int main(void) {
 
   CHECK(atto_arena_size(NULL, 0, &arena_bytes, &error) == ATTO_NULL_POINTER);
   CHECK(strcmp(error.subject, "model") == 0);
+  CHECK(atto_arena_size(model, model_bytes, NULL, &error) == ATTO_NULL_POINTER);
+  CHECK(strcmp(error.subject, "bytes") == 0);
   CHECK(atto_arena_size(model, 10, &arena_bytes, &error) != ATTO_OK);
   CHECK(arena_bytes == 0);
   CHECK(atto_arena_size(model, model_bytes, &arena_bytes, &error) == ATTO_OK);
@@ -130,6 +132,8 @@ int main(void) {
   CHECK(atto_label(classifier, 2, &label, &label_bytes) ==
         ATTO_INVALID_ARGUMENT);
   CHECK(atto_label(NULL, 0, &label, &label_bytes) == ATTO_NULL_POINTER);
+  CHECK(atto_label(classifier, 0, NULL, &label_bytes) == ATTO_NULL_POINTER);
+  CHECK(atto_label(classifier, 0, &label, NULL) == ATTO_NULL_POINTER);
 
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

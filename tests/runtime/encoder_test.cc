@@ -227,6 +227,10 @@ TEST_CASE("encoder: Init names the argument that is wrong") {
   CHECK(error.expected == static_cast<std::int64_t>(needed));
   CHECK(encoder.Init(file, arena, &error, nullptr) == Status::kUnsupported);
   CHECK(std::string(error.subject) == "backend");
+  Backend of_another_cpu = *DefaultBackend();
+  of_another_cpu.supported = []() noexcept { return false; };
+  CHECK(encoder.Init(file, arena, &error, &of_another_cpu) ==
+        Status::kUnsupported);
   CHECK(encoder.Init(file, arena.subspan(1, arena.size() - 1), &error) ==
         Status::kMisaligned);
   CHECK(error.found == 1);

@@ -8,6 +8,7 @@
 #include "runtime/classifier.h"
 #include "tests/support/aligned_bytes.h"
 #include "tests/support/golden.h"
+#include "tests/support/model_file.h"
 
 namespace atto {
 namespace {
@@ -59,6 +60,23 @@ TEST_CASE("ensemble: what is refused") {
   CHECK(ensemble.Add(two) == Status::kInvalidArgument);
   CHECK(ensemble.Decide(32768).score == 32768);
   CHECK(ensemble.Decide(32768).accepted);
+}
+
+TEST_CASE("ensemble: as many labels are not yet the same labels") {
+  testing::ModelFile file = testing::MakeSmallModel();
+  const testing::FileBytes first(file.Build());
+  for (testing::Key& key : file.keys) {
+    if (key.name == "atto.labels") key.value.back() ^= 1U;
+  }
+  const testing::FileBytes second(file.Build());
+  std::vector<BlockWeights> blocks(EncoderShape::kMaxBlocks);
+  Model a;
+  Model b;
+  REQUIRE(a.Init(first.span(), {blocks.data(), blocks.size()}) == Status::kOk);
+  REQUIRE(b.Init(second.span(), {blocks.data(), blocks.size()}) == Status::kOk);
+  REQUIRE(a.shape().classes == b.shape().classes);
+  CHECK(Ensemble::SameLabels(a, a));
+  CHECK_FALSE(Ensemble::SameLabels(a, b));
 }
 
 TEST_CASE("ensemble: text models and audio models alike") {

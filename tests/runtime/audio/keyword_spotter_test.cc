@@ -201,6 +201,8 @@ TEST_CASE("spotter: what Init refuses") {
   KeywordSpotter spotter;
   ErrorInfo error;
   const std::int16_t sample = 5;
+  spotter.Reset();  // harmless
+  CHECK(spotter.samples() == 0);
   CHECK(spotter.Push({&sample, 1}) == Status::kNotInitialized);
   CHECK(spotter.set_threshold(0, 1) == Status::kNotInitialized);
   const std::size_t needed =
