@@ -93,8 +93,8 @@ void Print(const AttentionView& view, std::size_t block,
 
   const auto print_words = [&](const std::string& title,
                                const AttentionMap& map) {
-    std::printf("block %zu, %s: what the whole message looks at\n%s\n",
-                block + 1, title.c_str(),
+    std::printf("block %zu, %s: what the whole input looks at\n%s\n", block + 1,
+                title.c_str(),
                 DrawShadedWords(view.words, MeanRow(map, n), columns).c_str());
   };
   const auto print_matrix = [&](const std::string& title,

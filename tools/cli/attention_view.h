@@ -24,7 +24,7 @@ struct AttentionView {
 // The mean of equally large maps; legal: at least one.
 AttentionMap MeanMap(const std::vector<AttentionMap>& maps);
 
-// What the whole message looks at: the mean over the rows of a map.
+// What the whole input looks at: the mean over the rows of a map.
 std::vector<double> MeanRow(const AttentionMap& map, std::size_t n);
 
 // One shade for a share: none, weak, medium or strong, by its part of the

@@ -21,9 +21,8 @@ void AddModel(CLI::App* command, std::string* model) {
 
 void AddDecision(CLI::App* command, DecisionOptions* decision) {
   command
-      ->add_option(
-          "--threshold", decision->threshold,
-          "Give the positive label if its score is at least X, 0 to 1, 0 to 1")
+      ->add_option("--threshold", decision->threshold,
+                   "Give the positive label if its score is at least X, 0 to 1")
       ->type_name("X")
       ->check(CLI::Range(0.0, 1.0).description(""));
   command
