@@ -123,15 +123,21 @@ void ChangeName(FuzzInput* input, const std::string& other, std::string* name) {
   }
 }
 
+// What counts of looks are like.
+std::uint64_t Few(FuzzInput* input) {
+  return input->Coin() ? DrawNumber(input)
+                       : static_cast<std::uint64_t>(input->In(0, 9));
+}
+
 // Keys that a model may have, and few of the test's do.
 Key DrawOptionalKey(FuzzInput* input) {
   const std::string spot = "atto.audio.spot.";
   switch (input->Index(7)) {
-    case 0: return testing::NumberKey(spot + "hop", DrawNumber(input));
-    case 1: return testing::NumberKey(spot + "smoothing", DrawNumber(input));
-    case 2: return testing::NumberKey(spot + "looks", DrawNumber(input));
-    case 3: return testing::NumberKey(spot + "votes", DrawNumber(input));
-    case 4: return testing::NumberKey(spot + "refractory", DrawNumber(input));
+    case 0: return testing::NumberKey(spot + "hop", Few(input));
+    case 1: return testing::NumberKey(spot + "smoothing", Few(input));
+    case 2: return testing::NumberKey(spot + "looks", Few(input));
+    case 3: return testing::NumberKey(spot + "votes", Few(input));
+    case 4: return testing::NumberKey(spot + "refractory", Few(input));
     case 5: return testing::NumberKey("general.alignment", DrawNumber(input));
     default: {
       std::vector<std::int64_t> values(input->Size(0, 12));
@@ -160,10 +166,7 @@ void ChangeKey(FuzzInput* input, ModelFile* file) {
   std::vector<Key>& keys = file->keys;
   if (keys.empty()) return;
   Key& key = keys[input->Index(keys.size())];
-  switch (input->Index(12)) {
-    case 0:
-      key = testing::NumberKey(key.name, DrawNumberNear(input, key));
-      break;
+  switch (input->Index(18)) {
     case 1: key.type = static_cast<std::uint32_t>(input->In(0, 14)); break;
     case 2: ChangeBytes(input, &key.value); break;
     case 3:
@@ -196,7 +199,7 @@ void ChangeKey(FuzzInput* input, ModelFile* file) {
       key = testing::ArrayKey(key.name, type, bytes, values);
       break;
     }
-    default:  // the size of an array or string
+    case 11:  // the size of an array or string
       if (key.value.size() >= 8) {
         const std::uint64_t size = DrawNumber(input);
         const std::size_t at = key.type == testing::kValueArray ? 4 : 0;
@@ -204,6 +207,9 @@ void ChangeKey(FuzzInput* input, ModelFile* file) {
           key.value[at + i] = static_cast<std::uint8_t>(size >> (8 * i));
         }
       }
+      break;
+    default:  // most checks are of numbers
+      key = testing::NumberKey(key.name, DrawNumberNear(input, key));
   }
 }
 
