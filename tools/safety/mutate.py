@@ -1,6 +1,6 @@
 """Do the tests notice a change of the code? Tries a sample of small ones.
 
-    python -m tools.safety.mutate [--count N] [--seed S] [--files REGEX]
+    python -m tools.safety.mutate [--count N] [--seed S] [--files REGEX] [--again]
 
 Copies the tree to build/mutate, and there changes one place of ops/ or runtime/ at a
 time: flips a comparison, drops a clamp, changes a shift, a constant, an operator, an
@@ -12,8 +12,8 @@ for another reason is replaced. Kernels for SIMD and in float are left out: test
 them against the scalar ones.
 
 A mutant is known by the text of its line, so that the sample stays the same where the
-code does. Results go to build/mutate/results.jsonl; a mutant that was killed there is
-not tried again while its file is the same, one that survived is.
+code does. Results go to build/mutate/results.jsonl; a mutant that is there is not tried
+again while its file is the same. --again: those that survived are, with new tests.
 """
 
 from __future__ import annotations
@@ -328,6 +328,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--files", default="", metavar="REGEX")
+    parser.add_argument("--again", action="store_true")
     arguments = parser.parse_args()
     files = [
         f
@@ -354,7 +355,7 @@ def main() -> int:
             break
         key = mutant.key(), digests[mutant.file]
         killer = known.get(key, "")
-        if not killer:
+        if key not in known or (arguments.again and not killer):
             start = time.monotonic()
             killer = try_mutant(mutant, tests)
             with RESULTS.open("a") as file:
