@@ -247,8 +247,8 @@ def default_targets() -> list[str]:
     return names
 
 
-def build(target: Target, status_text: bool = True, graph: bool = True) -> Path:
-    """Builds the library; gives the folder of its object files."""
+def configure(target: Target, status_text: bool = True, graph: bool = True) -> Path:
+    """Prepares a build of the library; gives its folder."""
     folder = target.folder if status_text else target.folder / "no-text"
     flags = "-Os -DNDEBUG" + (" -fstack-usage -fcallgraph-info=su" if graph else "")
     run(
@@ -263,9 +263,13 @@ def build(target: Target, status_text: bool = True, graph: bool = True) -> Path:
         f"-DATTO_STATUS_TEXT={'ON' if status_text else 'OFF'}",
         *target.options,
     )
+    return folder
+
+
+def build(folder: Path) -> None:
+    """Builds the library there."""
     # A compiler cache would keep the objects and lose the call graph.
     run("cmake", "--build", folder, "--target", "atto", CCACHE_DISABLE="1")
-    return folder
 
 
 def objects_of(folder: Path) -> list[Path]:
@@ -342,13 +346,15 @@ def section_bytes(target: Target, objects: list[Path]) -> int:
 def audit(name: str) -> str:
     """Checks a target; gives its row of the table."""
     target = make_target(name)
-    folder = build(target)
+    folder = configure(target)
     if uses_clang(folder):
-        folder = build(target, graph=False)
+        folder = configure(target, graph=False)
+    build(folder)
     objects = objects_of(folder)
     check_symbols(target, objects)
     size = section_bytes(target, objects)
-    short = build(target, status_text=False, graph=False)
+    short = configure(target, status_text=False, graph=False)
+    build(short)
     saved = size - section_bytes(target, objects_of(short))
     cells = [name, f"{size:,}", f"{saved:,}"]
     if uses_clang(folder):
