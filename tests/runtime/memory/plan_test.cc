@@ -94,6 +94,54 @@ TEST_CASE("plan: every encoder shape gets a sound plan") {
   }
 }
 
+TEST_CASE("plan: every buffer holds what it is for") {
+  EncoderShape shape;
+  shape.tokens = 19;
+  shape.d_model = 24;
+  shape.heads = 3;
+  shape.d_ffn = 37;
+  shape.blocks = 2;
+  shape.d_input = 30;
+  shape.classes = 7;
+  shape.input = Input::kAudio;
+  shape.audio.frame_length = 25;
+  shape.audio.fft_length = 32;
+  shape.audio.bins = 10;
+  shape.audio.patch_frames = 3;
+  const struct {
+    EncoderBuffer buffer;
+    std::size_t bytes;
+  } cases[] = {{kBlockTable, 2 * sizeof(BlockWeights)},
+               {kPackedWeights, 0},
+               {kResidual, 19 * 24 * 2},
+               {kKeys, 19 * 24},
+               {kValues, 19 * 24},
+               {kTokenizer, 0},
+               {kFrameScratch, LogMelScratchBytes(kRefMemory, 32)},
+               {kFrameSamples, 25 * 2},
+               {kRowFrames, 3 * 10},
+               {kTileInput, 8 * 30},
+               {kTileNorm, 8 * 24},
+               {kTileQuery, 8 * 24},
+               {kTileHidden, 8 * 37},
+               {kScores, AttentionScratchBytes(kRefMemory, 19, 8)},
+               {kPoolSums, 24 * 4},
+               {kPooled, 24},
+               {kLogits, 7 * 2},
+               {kClassScores, 7 * 2}};
+  static_assert(sizeof(cases) / sizeof(cases[0]) == kEncoderBuffers);
+  const EncoderPlan plan = PlanEncoder(shape, kRefMemory);
+  for (const auto& item : cases) {
+    CAPTURE(item.buffer);
+    CHECK(plan.buffers[item.buffer].bytes == item.bytes);
+  }
+  shape.tokens = 5;  // fewer than a tile has
+  shape.input = Input::kText;
+  const EncoderPlan small = PlanEncoder(shape, kRefMemory);
+  CHECK(small.buffers[kTileInput].bytes == 5 * 30);
+  CHECK(small.buffers[kTokenizer].bytes == sizeof(Tokenizer));
+}
+
 TEST_CASE("plan: memory grows with n, never with n x n") {
   EncoderShape shape = SpamSizedShape();
   for (const BackendMemory& memory : {kRefMemory, kHighwayMemory}) {
