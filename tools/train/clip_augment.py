@@ -1,14 +1,15 @@
 """Augmented copies of clips, as features of the device's own front end.
 
 A copy holds every training clip once, its waveform changed (speed, level, noise, place
-within the second), then as many made ones: stretches of noise for `silence`, and for
-`unknown` sounds that are no word, reversed clips, joined halves and clips cut short. The
-features of a copy have MARGIN frames on both sides of the second that a model looks at,
+within the second), then made ones: stretches of noise for `silence`, and for `unknown`
+sounds that are no word: reversed clips, joined halves, clips cut short, vowels that end
+in the hiss of another word. The features of a copy have MARGIN frames on both sides of the second that a model looks at,
 so that a shift in time is a matter of where to cut.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Sequence
@@ -26,6 +27,8 @@ IntArray = npt.NDArray[np.int64]
 MARGIN = 10
 # Noise of training ends, and that of validation begins, at this share of a recording.
 NOISE_FOR_TRAINING = 0.9
+# The share of clips that get noise.
+NOISY = 0.55
 _CHUNK = 64
 
 
@@ -92,6 +95,56 @@ def _energy_centre(x: FloatArray) -> int:
     return int((np.arange(len(x)) * energy).sum() / (energy.sum() + 1))
 
 
+_FRAME, _HOP = 320, 160  # samples: of the search for vowels and hisses
+
+
+@dataclass(frozen=True)
+class Sounds:
+    """Where a clip has its loudest sound, and a hiss."""
+
+    vowel_end: int  # samples
+    hiss: tuple[int, int] | None  # samples, first and end
+    loudest: float  # rms of the loudest frame
+
+
+def find_sounds(x: FloatArray) -> Sounds:
+    """The end of the sound about the loudest frame, and the longest hiss.
+
+    A hiss has much of its energy in high frequencies, which the differences of
+    neighbouring samples tell, is within 40 dB of the loudest frame and above the
+    quietest, and lasts 50 ms.
+    """
+    count = max(1, (len(x) - _FRAME) // _HOP + 1)
+    padded = np.pad(x, (0, max(0, _FRAME - len(x))))
+    frames = np.lib.stride_tricks.sliding_window_view(padded, _FRAME)[::_HOP][:count]
+    energy = np.einsum("ij,ij->i", frames, frames) / _FRAME + 1
+    steps = np.diff(frames, axis=1)
+    rough = np.einsum("ij,ij->i", steps, steps) / _FRAME / energy
+    top = int(energy.argmax())
+    below = np.flatnonzero(energy[top:] < energy[top] / 16)
+    end = top + int(below[0]) if len(below) else count
+    audible = max(energy[top] / 10000, 4 * float(np.quantile(energy, 0.1)))
+    hissing = (rough > 0.5) & (energy > audible)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], hissing, [0]])))
+    runs = edges.reshape(-1, 2)
+    hiss = None
+    if len(runs):
+        first, last = runs[(runs[:, 1] - runs[:, 0]).argmax()]
+        if last - first >= 4:
+            hiss = (int(first) * _HOP, int(last) * _HOP + _FRAME - _HOP)
+    return Sounds(end * _HOP, hiss, math.sqrt(float(energy[top])))
+
+
+def join(one: FloatArray, other: FloatArray, fade: int = 128) -> FloatArray:
+    """One sound after the other, faded into each other over so many samples."""
+    fade = min(fade, len(one), len(other))
+    if fade == 0:
+        return np.concatenate([one, other])
+    rising = np.linspace(0, 1, fade, dtype=np.float32)
+    middle = one[len(one) - fade :] * (1 - rising) + other[:fade] * rising
+    return np.concatenate([one[: len(one) - fade], middle, other[fade:]])
+
+
 @dataclass(frozen=True)
 class MadeCounts:
     """How many made clips follow the real ones in a copy."""
@@ -112,8 +165,12 @@ class CopyMaker:
         made: MadeCounts,
         seed: int,
     ) -> None:
-        """spoken: places of the clips whose parts make unknown sounds."""
-        self._front_end, self._clips, self._spoken = front_end, clips, spoken
+        """spoken: places of the clips of the words that the model is to hear. The rest
+        are other words."""
+        self._front_end, self._clips = front_end, clips
+        self._is_spoken = np.isin(np.arange(len(clips.words)), spoken)
+        self._spoken = self._by_word(self._is_spoken)
+        self._others = self._by_word(~self._is_spoken) or self._spoken
         self._made, self._seed = made, seed
         self._margin = MARGIN * front_end.params.hop_length
         self._length = RATE + 2 * self._margin
@@ -157,13 +214,40 @@ class CopyMaker:
         bar.close()
         return features
 
+    def _by_word(self, chosen: npt.NDArray[np.bool_]) -> list[IntArray]:
+        """Places of the chosen clips, an array a word."""
+        words = np.array(self._clips.words)
+        return [
+            np.flatnonzero(chosen & (words == word))
+            for word in np.unique(words[chosen])
+        ]
+
+    def _draw(self, words: list[IntArray], rng: np.random.Generator) -> FloatArray:
+        """A clip of any of the words: rare words as often as others."""
+        return self._clip(int(rng.choice(words[rng.integers(len(words))])))
+
     def _wave(self, i: int, real: int, rng: np.random.Generator) -> FloatArray:
         if i < real:
-            speed = 1.0 if rng.random() < 0.25 else rng.uniform(0.87, 1.15)
+            speed = 1.0
+            if rng.random() >= 0.25:
+                # Other words stay others at any speed; fast and slow, they are many.
+                limits = (0.87, 1.15) if self._is_spoken[i] else (0.75, 1.3)
+                speed = rng.uniform(*limits)
             return self._spoil(self._place(self._clip(i), rng, speed), rng)
         if i < real + self._made.silence:
             return self._noise.silence(rng)
-        return self._spoil(self._place(self._no_word(rng), rng, 1.0), rng)
+        return self._made_wave(rng)
+
+    def _made_wave(self, rng: np.random.Generator) -> FloatArray:
+        made = self._no_word(rng)
+        return self._spoil(self._place(made, rng, rng.uniform(0.87, 1.15)), rng)
+
+    def made_unknown(self) -> npt.NDArray[np.int8]:
+        """Features [made.unknown, frames, bins] of sounds that are no word, alone."""
+        rng = np.random.default_rng(self._seed)
+        waves = [self._made_wave(rng) for _ in range(self._made.unknown)]
+        pcm = np.clip(np.rint(np.stack(waves)), -32768, 32767).astype(np.int16)
+        return self._front_end.features(pcm[:, self._margin : -self._margin])
 
     def _clip(self, i: int) -> FloatArray:
         return self._clips.pcm[i, : self._clips.lengths[i]].astype(np.float32)
@@ -186,24 +270,71 @@ class CopyMaker:
     def _spoil(self, x: FloatArray, rng: np.random.Generator) -> FloatArray:
         """x with noise, most of the time, and at another level."""
         gain = 10 ** (rng.uniform(-14, 6) / 20)
-        if rng.random() < 0.75:
+        if rng.random() < NOISY:
             noise = self._noise.piece(rng)
             level = _rms(x[self._margin : -self._margin]) / _rms(noise)
             x = x + noise * np.float32(level * 10 ** (-rng.uniform(0, 30) / 20))
         return x * np.float32(gain)
 
     def _no_word(self, rng: np.random.Generator) -> FloatArray:
-        """A clip reversed, the end of one and the beginning of another, or a part."""
-        kind = rng.integers(3)
-        one, other = (self._clip(i) for i in rng.choice(self._spoken, 2))
-        if kind == 0:
+        """A sound that is no word, made of clips: see _KINDS."""
+        kind = rng.choice(len(_KINDS), p=_KINDS)
+        one = self._draw(self._spoken, rng)
+        if kind == 0:  # reversed
             return one[::-1]
         centre = _energy_centre(one)
-        if kind == 1:
-            return np.concatenate([one[centre:], other[: _energy_centre(other)]])[:RATE]
-        if rng.random() < 0.5:
-            return one[: int(centre * rng.uniform(0.7, 0.9))]
-        return one[centre + (len(one) - centre) // 4 :]
+        if kind == 1:  # cut short
+            if rng.random() < 0.5:
+                return one[: int(centre * rng.uniform(0.7, 0.9))]
+            return one[centre + (len(one) - centre) // 4 :]
+        if kind == 2:  # an end and a beginning
+            other = self._draw(self._spoken, rng)
+            return join(one[centre:], other[: _energy_centre(other)])[:RATE]
+        other = self._draw(self._others, rng)
+        if kind == 5:  # a vowel that ends in a hiss
+            return self._hissed(one if rng.random() < 0.75 else other, rng)
+        other *= np.float32(_rms(one) / _rms(other))
+        cut, start = centre, _energy_centre(other)
+        if kind == 3:  # a word begun, another one ended
+            return join(one[:cut], other[start:])[:RATE]
+        return join(other[:start], one[cut:])[:RATE]
+
+    def _hissed(self, one: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """The clip as far as its vowel, then the hiss of another one."""
+        found = find_sounds(one)
+        for _ in range(20):
+            words = self._spoken if rng.random() < 0.4 else self._others
+            other = self._draw(words, rng)
+            sounds = find_sounds(other)
+            if sounds.hiss is not None:
+                first, end = sounds.hiss
+                gain = found.loudest / sounds.loudest * 10 ** (rng.uniform(-6, 6) / 20)
+                hiss = other[
+                    first : min(end, first + int(rng.uniform(0.1, 0.3) * RATE))
+                ]
+                return join(one[: found.vowel_end], hiss * np.float32(gain))[:RATE]
+        return one[::-1]
+
+
+# Shares of the sounds that are no word: reversed, cut short, an end and a beginning, a
+# word begun and another ended, the same the other way round, a vowel with a hiss.
+_KINDS = (0.12, 0.14, 0.12, 0.2, 0.14, 0.28)
+
+
+def slide(
+    features: npt.NDArray[np.int8], rng: np.random.Generator
+) -> npt.NDArray[np.int8]:
+    """Features [frames, bins] of a clip 100 to 350 ms earlier or later; what is missing
+    is made of its quietest frames."""
+    frames = len(features)
+    by = int(rng.integers(10, 36)) * (1 if rng.random() < 0.5 else -1)
+    quiet = np.argsort(features.mean(1))[: max(1, frames // 8)]
+    slid = features[rng.choice(quiet, frames)]
+    if by > 0:
+        slid[by:] = features[:-by]
+    else:
+        slid[:by] = features[-by:]
+    return slid
 
 
 def distort(

@@ -12,6 +12,7 @@ was killed goes on from the last epoch and comes to the same model.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Iterator, Sequence
@@ -26,7 +27,7 @@ from tqdm import tqdm
 
 from tools.audio.device_audio import AudioParams
 from tools.train.averaging import Average
-from tools.train.clip_augment import MARGIN, distort
+from tools.train.clip_augment import MARGIN, distort, slide
 from tools.train.clips import RATE
 from tools.train.qat import Batch, EncoderConfig, FloatEncoder, QuantEncoder
 
@@ -56,19 +57,25 @@ class KeywordRecipe:
 
     audio: AudioParams = AudioParams(patch_frames=8, patch_stride=3)
     embedding_length: int = 64
-    block_count: int = 4
+    block_count: int = 5
     head_count: int = 4
-    feed_forward_length: int = 160
+    feed_forward_length: int = 112
     pooling: str = "mean"
     dropout: float = 0.0
-    copies: int = 10
+    copies: int = 12
     # Of an epoch, relative to its clips of words: clips of other words, made silence,
     # made sounds that are no word.
-    unknown_share: float = 0.33
+    unknown_share: float = 0.45
     silence_share: float = 0.095
-    made_share: float = 0.075
-    teacher_epochs: int = 33
-    teacher_channels: tuple[int, ...] = (32, 48, 48, 64, 64, 96, 96)
+    made_share: float = 0.25
+    # How often other words are drawn: by the number of their clips to this power.
+    unknown_power: float = 0.3
+    # Share of clips of `unknown` that are heard in part, as streams have them.
+    partial_share: float = 0.2
+    # Share of clips that are mixed with another one.
+    mixed_share: float = 0.5
+    teacher_epochs: int = 60
+    teacher_channels: tuple[int, ...] = (16, 32, 80, 96, 128, 128, 160, 160)
     epochs: int = 95
     integer_epochs: int = 4
     batch_size: int = 128
@@ -77,8 +84,10 @@ class KeywordRecipe:
     average_decay: float = 0.998
     label_smoothing: float = 0.05
     # Weight of the teacher's opinion; temperature at which it is told.
-    teacher_weight: float = 0.7
+    teacher_weight: float = 0.8
     temperature: float = 2.0
+    # bfloat16 and torch.compile where the arithmetic is in real numbers.
+    fast: bool = False
     seed: int = 1
 
     def config(self, classes: int) -> EncoderConfig:
@@ -104,7 +113,7 @@ class KeywordRecipe:
 
     def teacher_schedule(self) -> Schedule:
         return Schedule(
-            self.teacher_epochs, 4e-3, 0.02, self.average_decay, self.batch_size
+            self.teacher_epochs, 3e-3, 0.05, self.average_decay, self.batch_size
         )
 
     def schedule(self) -> Schedule:
@@ -120,53 +129,71 @@ class KeywordRecipe:
 # --- Networks ---------------------------------------------------------------------
 
 
+def _convolution(
+    kind: type[nn.Conv1d] | type[nn.Conv2d],
+    inside: int,
+    outside: int,
+    size: int,
+    stride: int | tuple[int, int] = 1,
+) -> nn.Sequential:
+    norm = nn.BatchNorm1d if kind is nn.Conv1d else nn.BatchNorm2d
+    return nn.Sequential(
+        kind(inside, outside, size, stride, padding=size // 2, bias=False),
+        norm(outside),
+    )
+
+
 class _Residual(nn.Module):
     """Two temporal convolutions and a way around them."""
 
     def __init__(self, inside: int, outside: int, width: int, stride: int) -> None:
         super().__init__()
-
-        def convolution(a: int, b: int, size: int, step: int) -> nn.Sequential:
-            return nn.Sequential(
-                nn.Conv1d(a, b, size, step, padding=size // 2, bias=False),
-                nn.BatchNorm1d(b),
-            )
-
-        self.first = convolution(inside, outside, width, stride)
-        self.second = convolution(outside, outside, width, 1)
+        self.first = _convolution(nn.Conv1d, inside, outside, width, stride)
+        self.second = _convolution(nn.Conv1d, outside, outside, width)
         same = stride == 1 and inside == outside
-        self.around = nn.Identity() if same else convolution(inside, outside, 1, stride)
+        self.around = (
+            nn.Identity()
+            if same
+            else _convolution(nn.Conv1d, inside, outside, 1, stride)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return F.relu(self.second(F.relu(self.first(x))) + self.around(x))
 
 
 class TeacherNetwork(nn.Module):
-    """Temporal convolutions over mel bins as channels: TC-ResNet (Choi et al., arXiv
-    1904.03814)."""
+    """Two convolutions over time and frequency, then temporal ones with what is left of
+    the mel bins as channels: TC-ResNet (Choi et al., arXiv 1904.03814) behind a stem that
+    a voice's pitch may shift."""
 
     def __init__(
         self, bins: int, channels: Sequence[int], classes: int, scale: float
     ) -> None:
-        """scale: real value of one step of the int8 features."""
+        """channels: of the two convolutions of the stem, of its end, then of each pair of
+        temporal ones. scale: real value of one step of the int8 features."""
         super().__init__()
         self._scale = scale
-        self.first = nn.Sequential(
-            nn.Conv1d(bins, channels[0], 3, padding=1, bias=False),
-            nn.BatchNorm1d(channels[0]),
+        one, two, *rest = channels
+        self.stem = nn.Sequential(
+            _convolution(nn.Conv2d, 1, one, 5, 2),
+            nn.ReLU(),
+            _convolution(nn.Conv2d, one, two, 3, (1, 2)),
             nn.ReLU(),
         )
+        left = two * ((bins + 3) // 4)
+        self.first = nn.Sequential(_convolution(nn.Conv1d, left, rest[0], 1), nn.ReLU())
         self.blocks = nn.Sequential(
             *(
-                _Residual(a, b, 9, 1 + (i + 1) % 2)
-                for i, (a, b) in enumerate(zip(channels, channels[1:]))
+                _Residual(a, b, 9, 1 + i % 2)
+                for i, (a, b) in enumerate(zip(rest, rest[1:]))
             )
         )
         self.head = nn.Linear(channels[-1], classes)
 
     def forward(self, x: Tensor) -> Tensor:
         """Features [B, frames, bins] -> logits [B, classes]."""
-        y = self.blocks(self.first(x.transpose(1, 2) * self._scale))
+        y = self.stem((x * self._scale)[:, None])
+        y = self.blocks(self.first(y.transpose(2, 3).flatten(1, 2)))
         return self.head(F.dropout(y.mean(2), 0.3, self.training))
 
 
@@ -209,18 +236,32 @@ class Copies:
         real: int,
         unknown: int,
         silence: int,
+        words: Sequence[str] = (),
     ) -> None:
-        """labels [n] of the rows of every copy, of which the first `real` are clips;
-        unknown, silence: the numbers of these labels, -1 if there is none."""
+        """labels [n] of the rows of every copy, of which the first `real` are clips, of
+        these words if they are named; unknown, silence: the numbers of these labels, -1
+        if there is none."""
         self._recipe, self._copies, self.labels = recipe, copies, labels
+        self._unknown = unknown
         place = np.arange(len(labels))
         self._words = place[(labels != unknown) & (labels != silence)]
+        others = place[(labels == unknown) & (place < real)]
         self._others = [
-            (place[(labels == unknown) & (place < real)], recipe.unknown_share),
-            (place[labels == silence], recipe.silence_share),
-            (place[(labels == unknown) & (place >= real)], recipe.made_share),
+            (others, recipe.unknown_share, self._rarity(others, words)),
+            (place[labels == silence], recipe.silence_share, None),
+            (place[(labels == unknown) & (place >= real)], recipe.made_share, None),
         ]
-        self.opinions: list[FloatArray] = []
+
+    def _rarity(self, places: IntArray, words: Sequence[str]) -> FloatArray | None:
+        """How often each of these clips of other words is drawn, summing to 1: all of
+        them alike where words are not named."""
+        if not words or not len(places):
+            return None
+        _, kind, counts = np.unique(
+            np.array(words)[places], return_inverse=True, return_counts=True
+        )
+        weight = counts[kind] ** (self._recipe.unknown_power - 1.0)
+        return weight / weight.sum()
 
     @property
     def _frames(self) -> int:
@@ -237,34 +278,47 @@ class Copies:
     def _order(self, rng: np.random.Generator) -> IntArray:
         """All clips of words, and as many others as the recipe says."""
         chosen = [self._words]
-        for places, share in self._others:
+        for places, share, rarity in self._others:
             count = min(len(places), round(share * len(self._words)))
-            chosen.append(rng.choice(places, count, replace=False))
+            twice = rarity is not None  # rare words in several of their copies
+            chosen.append(rng.choice(places, count, replace=twice, p=rarity))
         return rng.permutation(np.concatenate(chosen))
 
     def epoch(
         self, batch_size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
-        """Batches of distorted features [B, frames, bins], labels [B], opinions."""
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Batches of distorted features [B, frames, bins] and labels [B]."""
         order = self._order(rng)
         for at in range(0, len(order) - batch_size + 1, batch_size):
             places = order[at : at + batch_size]
             drawn = rng.integers(0, len(self._copies), batch_size)
             rows = np.stack([self._copies[c][i] for c, i in zip(drawn, places)])
-            opinions = None
-            if self.opinions:
-                told = [self.opinions[c][i] for c, i in zip(drawn, places)]
-                opinions = torch.from_numpy(np.stack(told))
+            cut = rng.random(batch_size) < self._recipe.partial_share
+            for i in np.flatnonzero(cut & (self.labels[places] == self._unknown)):
+                rows[i] = slide(rows[i], rng)
             yield (
                 torch.from_numpy(distort(rows, self._frames, rng)),
                 torch.from_numpy(self.labels[places]),
-                opinions,
             )
+
+
+def mix(
+    x: Tensor, labels: Tensor, classes: int, share: float, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """A share of the clips mixed with others of the batch (Zhang et al., arXiv
+    1710.09412), at most half and half; and wanted probabilities, smoothed."""
+    wanted = F.one_hot(labels, classes).to(torch.float32)
+    wanted = wanted * (1 - smoothing) + smoothing / classes
+    mixed = (torch.rand(len(x)) < share).to(torch.float32)
+    other = torch.randperm(len(x))
+    part = mixed * torch.rand(len(x)) * 0.5
+    x = x + part[:, None, None] * (x[other] - x)
+    return x, wanted + part[:, None] * (wanted[other] - wanted)
 
 
 # --- Loops ------------------------------------------------------------------------
 
-Loss = Callable[[int, Tensor, Tensor, "Tensor | None"], Tensor]
+Loss = Callable[[int, Tensor, Tensor], Tensor]
 Judge = Callable[[nn.Module], str]
 
 
@@ -307,6 +361,7 @@ def _run(
         unit="step",
         disable=None,
     )
+    started = time.monotonic()
     for epoch in range(first, schedule.epochs):
         rng = np.random.default_rng([seed, epoch])
         torch.manual_seed(seed * 1_000_003 + epoch)
@@ -327,7 +382,11 @@ def _run(
             total += float(value.detach())
             bar.update()
         average.swap()
-        bar.set_postfix_str(f"loss {total / steps:.3f} {judge(network)}")
+        said = f"loss {total / steps:.3f} {judge(network)}"
+        bar.set_postfix_str(said)
+        if bar.disable:  # no terminal: a log
+            seconds = time.monotonic() - started
+            print(f"{progress} {epoch + 1}/{schedule.epochs}: {said}, {seconds:.0f} s")
         average.swap()
         state = {
             "network": network.state_dict(),
@@ -345,19 +404,28 @@ def _run(
     network.eval()
 
 
+def _in_bfloat16(wanted: bool) -> torch.autocast:
+    return torch.autocast("cpu", torch.bfloat16, enabled=wanted)
+
+
 def train_teacher(
     recipe: KeywordRecipe, copies: Copies, classes: int, judge: Judge, work: Path
 ) -> TeacherNetwork:
-    """Trains the teacher, and lets it judge every copy (copies.opinions)."""
+    """Trains the teacher on the copies."""
     torch.manual_seed(recipe.seed)
     network = TeacherNetwork(
         recipe.audio.bins, recipe.teacher_channels, classes, recipe.input_scale
     )
+    compiled = torch.compile(network) if recipe.fast else network
 
-    def loss(epoch: int, x: Tensor, labels: Tensor, opinions: Tensor | None) -> Tensor:
-        del epoch, opinions
-        smoothing = recipe.label_smoothing
-        return F.cross_entropy(network(x), labels, label_smoothing=smoothing)
+    def loss(epoch: int, x: Tensor, labels: Tensor) -> Tensor:
+        del epoch
+        x, wanted = mix(
+            *(x, labels, classes, recipe.mixed_share, recipe.label_smoothing)
+        )
+        with _in_bfloat16(recipe.fast):
+            logits = compiled(x)
+        return F.cross_entropy(logits.float(), wanted)
 
     _run(
         network,
@@ -379,9 +447,11 @@ def train_keywords(
     classes: int,
     judge: Judge,
     work: Path,
+    teacher: TeacherNetwork | None = None,
 ) -> QuantEncoder:
     """Trains the encoder; returns the integer one, calibrated. Its float_encoder is the
-    float twin, the same parameters in real numbers."""
+    float twin, the same parameters in real numbers. The teacher hears what the encoder
+    hears, distorted and mixed, and says what it takes it for."""
     torch.manual_seed(recipe.seed)
     network = FloatEncoder(
         recipe.config(classes), recipe.dropout, input_scale=recipe.input_scale
@@ -395,19 +465,27 @@ def train_keywords(
         )
         for part in np.array_split(chosen, math.ceil(len(chosen) / EVALUATION_BATCH))
     ]
-    smoothing, heat = recipe.label_smoothing, recipe.temperature
+    heat = recipe.temperature
     calibrated_for = -1
+    asked = torch.compile(teacher) if recipe.fast and teacher is not None else teacher
 
-    def loss(epoch: int, x: Tensor, labels: Tensor, opinions: Tensor | None) -> Tensor:
+    def loss(epoch: int, x: Tensor, labels: Tensor) -> Tensor:
         nonlocal calibrated_for
         in_integers = epoch >= recipe.epochs - recipe.integer_epochs
         if in_integers and calibrated_for != epoch:
             quantised.calibrate(calibration)
             calibrated_for = epoch
+        # Integers only come from the device: what is mixed is rounded.
+        x, wanted = mix(
+            *(x, labels, classes, recipe.mixed_share, recipe.label_smoothing)
+        )
+        x = torch.round(x)
         logits = (quantised if in_integers else network)(audio_batch(x, recipe.audio))
-        value = F.cross_entropy(logits, labels, label_smoothing=smoothing)
-        if opinions is None:
+        value = F.cross_entropy(logits, wanted)
+        if asked is None:
             return value
+        with torch.no_grad(), _in_bfloat16(recipe.fast):
+            opinions = asked(x).float()
         # Hinton et al., arXiv 1503.02531.
         told = F.kl_div(
             F.log_softmax(logits / heat, 1),

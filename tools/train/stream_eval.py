@@ -270,6 +270,7 @@ def plot(rows: Sequence[dict[str, float]], path: Path, title: str) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "atto"
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7, 4.5))
@@ -292,7 +293,9 @@ def plot(rows: Sequence[dict[str, float]], path: Path, title: str) -> None:
     axes.grid(alpha=0.3)
     axes.legend(title="speech to noise")
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    # The same figures give the same bytes.
+    date = {"Date": None} if path.suffix == ".svg" else None
+    figure.savefig(path, dpi=120, metadata=date)
 
 
 def print_table(rows: Sequence[dict[str, float]]) -> None:
@@ -327,6 +330,9 @@ def main() -> int:
     parser.add_argument("--noise", type=Path, required=True, help="folder of noise")
     parser.add_argument("--output", type=Path, required=True, help="folder to fill")
     parser.add_argument(
+        "--plot", type=Path, help="the picture, .png or .svg (OUTPUT/stream.png)"
+    )
+    parser.add_argument(
         "--decibels", default="20,10,5", help="speech to noise, comma between (20,10,5)"
     )
     parser.add_argument(
@@ -347,7 +353,8 @@ def main() -> int:
     arguments.output.mkdir(parents=True, exist_ok=True)
     figures = arguments.output / "stream.json"
     figures.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    plot(rows, arguments.output / "stream.png", arguments.model.stem)
+    picture = arguments.plot or arguments.output / "stream.png"
+    plot(rows, picture, arguments.model.stem)
     print_table(rows)
     return 0
 

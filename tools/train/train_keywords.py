@@ -73,9 +73,14 @@ WORDS = {"10": EIGHT, "12": (*EIGHT[:6], "on", "off", *EIGHT[6:])}
 
 IntArray = npt.NDArray[np.int64]
 
-# Of thresholds; the share of a word's clips that is to be heard at its threshold.
-LOWEST, HIGHEST = 0.7, 0.95
-HEARD = 0.93
+# Of thresholds, and the step between those tried.
+LOWEST, HIGHEST, STEP = 0.5, 0.97, 0.01
+# Shares of the clips of words that are to be heard at the thresholds: of all words on
+# average, and of each.
+HEARD, HEARD_OF_EACH = 0.94, 0.88
+# Sounds that are no word, made of held-out clips, to choose thresholds on.
+MADE_HELD_OUT = 2000
+MADE = "_made_"
 
 
 def softmax(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -97,6 +102,12 @@ class HeldOut:
     features: npt.NDArray[np.int8]  # [n, frames, bins]
     truth: IntArray  # [n], -1: no label stands for it
     never_heard: npt.NDArray[np.bool_]  # [n] words without a clip to train on
+    words: npt.NDArray[np.str_]  # [n] names of the folders
+
+    def weight_of_words(self) -> npt.NDArray[np.float64]:
+        """[n] weights at which each word counts as much as any other."""
+        _, kind, counts = np.unique(self.words, return_inverse=True, return_counts=True)
+        return 1 / counts[kind]
 
     def figures(
         self,
@@ -119,6 +130,13 @@ class HeldOut:
             chosen = judged & (self.truth == label)
             if chosen.any():
                 found[labels[label]] = float(right[chosen].mean())
+                words = np.unique(self.words[chosen])
+                if len(words) > 1:
+                    found[f"{labels[label]}, each word alike"] = float(
+                        np.mean(
+                            [right[chosen & (self.words == w)].mean() for w in words]
+                        )
+                    )
         called = ~np.isin(guess, others)
         if self.never_heard.any():
             found["never heard, called a word"] = float(called[self.never_heard].mean())
@@ -140,7 +158,7 @@ def settle_unknown(
     encoder: QuantEncoder, val: HeldOut, labels: list[str], audio: AudioParams
 ) -> float:
     """Moves the bias of `unknown` to where the mean accuracy of the classes is best on
-    val; returns by how much, in nats.
+    val, other words counting alike; returns by how much, in nats.
 
     Training shows `unknown` more often than any word: this takes the preference back.
     """
@@ -148,12 +166,21 @@ def settle_unknown(
         return 0.0
     unknown = labels.index(UNKNOWN)
     logits = predict(encoder, val.features, audio)
+    weight = val.weight_of_words()
 
     def mean_accuracy(shift: float) -> float:
         moved = logits + shift * (np.arange(len(labels)) == unknown)
         right = moved.argmax(1) == val.truth
-        classes = np.unique(val.truth[val.truth >= 0])
-        return float(np.mean([right[val.truth == label].mean() for label in classes]))
+        return float(
+            np.mean(
+                [
+                    np.average(
+                        right[val.truth == label], weights=weight[val.truth == label]
+                    )
+                    for label in np.unique(val.truth[val.truth >= 0])
+                ]
+            )
+        )
 
     # The smallest of the best.
     shifts = sorted(np.arange(-1.5, 1.51, 0.1), key=abs)
@@ -163,22 +190,52 @@ def settle_unknown(
 
 
 def word_thresholds(
-    logits: npt.NDArray[Any], truth: IntArray, labels: list[str]
+    logits: npt.NDArray[Any],
+    truth: IntArray,
+    labels: list[str],
+    weight: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.uint16]:
     """Scores [classes] from which the spotter hears a word, of SCORE_ONE.
 
-    A word's threshold is the highest, in LOWEST..HIGHEST, at which the share HEARD of
-    its held-out clips is still heard: words that training never met are then refused
-    as often as that allows. `unknown` and `silence` are never heard.
+    Of the thresholds at which HEARD of the words' held-out clips are still heard, on
+    average, and HEARD_OF_EACH of each word's, those at which the least of what is no
+    word is taken for one. weight [n]: how much each clip of that counts. Strictness is
+    so spent on the words that others are taken for. `unknown` and `silence` are never
+    heard.
     """
-    scores = softmax(logits)
+    others = other_labels(labels)
+    words = [c for c in range(len(labels)) if c not in others and (truth == c).any()]
+    scores, guess = softmax(logits), logits.argmax(1)
+    tried = np.arange(LOWEST, HIGHEST + STEP / 2, STEP)
+    heard = np.zeros((len(labels), len(tried)))
+    false = np.zeros_like(heard)
+    is_other = np.isin(truth, others)
+    for word in words:
+        passed = (guess == word) & (scores[:, word] >= tried[:, None])  # [tried, n]
+        heard[word] = passed[:, truth == word].mean(1)
+        # Strict is better than lenient even where no clip tells the difference.
+        false[word] = passed[:, is_other] @ weight[is_other] + 1e-3 * (1 - tried)
+
+    # From the lowest, one word's threshold at a time goes up, the one that keeps out the
+    # most for the clips that it costs, as long as enough are heard.
+    chosen = np.zeros(len(labels), np.int64)
+    while words:
+        spare = (heard[words, chosen[words]].mean() - HEARD) * len(words)
+        best, move = 0.0, None
+        for word in words:
+            for to in range(chosen[word] + 1, len(tried)):
+                cost = heard[word, chosen[word]] - heard[word, to]
+                if cost > spare or heard[word, to] < HEARD_OF_EACH:
+                    break
+                gain = (false[word, chosen[word]] - false[word, to]) / (cost + 1e-4)
+                if gain > best:
+                    best, move = gain, (word, to)
+        if move is None:
+            break
+        chosen[move[0]] = move[1]
     thresholds = np.full(len(labels), NEVER, np.uint16)
-    for word in range(len(labels)):
-        own = scores[truth == word, word]
-        if word not in other_labels(labels) and len(own):
-            threshold = np.quantile(own, 1 - HEARD, method="lower")
-            threshold = min(max(float(threshold), LOWEST), HIGHEST)
-            thresholds[word] = math.floor(threshold * SCORE_ONE)
+    for word in words:
+        thresholds[word] = math.floor(tried[chosen[word]] * SCORE_ONE)
     return thresholds
 
 
@@ -244,7 +301,7 @@ class Task:
         spoken = np.flatnonzero(self.numbers != self.place.get(UNKNOWN, -1))
         made = MadeCounts(
             silence=len(spoken) // 5 if SILENCE in self.place else 0,
-            unknown=len(spoken) // 6 if UNKNOWN in self.place else 0,
+            unknown=len(spoken) // 3 if UNKNOWN in self.place else 0,
         )
         maker = CopyMaker(
             *(self.front_end, self.train, spoken, self.recordings, made),
@@ -259,6 +316,7 @@ class Task:
             real=len(self.numbers),
             unknown=self.place.get(UNKNOWN, -1),
             silence=self.place.get(SILENCE, -1),
+            words=self.train.words,
         )
 
     def held_out(self, part: str) -> HeldOut | None:
@@ -281,6 +339,29 @@ class Task:
             self.front_end.features(pcm),
             label_numbers(words, self.labels),
             np.array([word not in known for word in words]),
+            np.array(words),
+        )
+
+    def with_made(self, clips: HeldOut) -> HeldOut:
+        """The clips and sounds that are no word, made of them, which count as much as
+        all other words together."""
+        unknown = self.place.get(UNKNOWN, -1)
+        if unknown < 0:
+            return clips
+        part = self.folder.part(clips.name)
+        numbers = label_numbers(part.words, self.labels)
+        maker = CopyMaker(
+            *(self.front_end, part, np.flatnonzero(numbers != unknown)),
+            *(self.recordings, MadeCounts(0, MADE_HELD_OUT), self.recipe.seed),
+        )
+        kinds = max(1, len(set(clips.words[clips.truth == unknown])))
+        names = [f"{MADE}{i % kinds}" for i in range(MADE_HELD_OUT)]
+        return HeldOut(
+            clips.name,
+            np.concatenate([clips.features, maker.made_unknown()]),
+            np.concatenate([clips.truth, np.full(MADE_HELD_OUT, unknown)]),
+            np.concatenate([clips.never_heard, np.zeros(MADE_HELD_OUT, np.bool_)]),
+            np.concatenate([clips.words, np.array(names)]),
         )
 
 
@@ -366,9 +447,9 @@ def _judge(task: Task, val: HeldOut | None, network: torch.nn.Module) -> str:
     if val is None:
         return ""
     found = val.figures(predict(network, val.features, task.recipe.audio), task.labels)
-    return (
-        f"val {100 * found['accuracy']:.2f} %, words {100 * found['words alone']:.2f} %"
-    )
+    wanted = ("accuracy", "words alone", UNKNOWN, f"{UNKNOWN}, each word alike")
+    cells = (f"{key} {_show(found[key])}" for key in wanted if key in found)
+    return f"{val.name}: " + ", ".join(cells)
 
 
 def train(args: argparse.Namespace, recipe: KeywordRecipe) -> None:
@@ -383,13 +464,10 @@ def train(args: argparse.Namespace, recipe: KeywordRecipe) -> None:
     def judge(network: torch.nn.Module) -> str:
         return _judge(task, val, network)
 
+    teacher = None
     if recipe.teacher_weight > 0:
         teacher = train_teacher(recipe, copies, classes, judge, args.work)
-        copies.opinions = [
-            predict(teacher, copies.middle(copy), recipe.audio)
-            for copy in range(recipe.copies)
-        ]
-    encoder = train_keywords(recipe, copies, classes, judge, args.work)
+    encoder = train_keywords(recipe, copies, classes, judge, args.work, teacher)
     finish(args, task, encoder, val)
 
 
@@ -402,8 +480,11 @@ def finish(
     if val is not None:
         shift = settle_unknown(encoder, val, task.labels, audio)
         print(f"bias of {UNKNOWN}: {shift:+.1f} nats")
-        logits = predict(encoder, val.features, audio)
-        thresholds = word_thresholds(logits, val.truth, task.labels)
+        heard = task.with_made(val)
+        logits = predict(encoder, heard.features, audio)
+        thresholds = word_thresholds(
+            logits, heard.truth, task.labels, heard.weight_of_words()
+        )
     evaluation = Evaluation(task.labels, audio, thresholds)
     test = task.held_out("test") if args.test else None
     for clips in (val, test):
@@ -485,6 +566,7 @@ def recipe_of(args: argparse.Namespace) -> KeywordRecipe:
         integer_epochs=args.integer_epochs,
         batch_size=args.batch_size,
         learning_rate=args.learning_rate,
+        fast=args.fast,
         seed=args.seed,
     )
 
@@ -535,6 +617,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     shape.add_argument("--pooling", choices=("mean", "class"), default=default.pooling)
     training = parser.add_argument_group("training")
+    training.add_argument(
+        "--fast",
+        action="store_true",
+        help="bfloat16 and torch.compile, for CPUs that multiply bfloat16",
+    )
     for name, value, kind, text in (
         ("--copies", default.copies, positive_count, "augmented copies of the clips"),
         ("--teacher-epochs", default.teacher_epochs, positive_count, "of the teacher"),
