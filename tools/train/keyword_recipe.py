@@ -74,9 +74,9 @@ class KeywordRecipe:
     partial_share: float = 0.2
     # Share of clips that are mixed with another one.
     mixed_share: float = 0.5
-    teacher_epochs: int = 60
+    teacher_epochs: int = 38
     teacher_channels: tuple[int, ...] = (16, 32, 80, 96, 128, 128, 160, 160)
-    epochs: int = 95
+    epochs: int = 120
     integer_epochs: int = 4
     batch_size: int = 128
     learning_rate: float = 2e-3

@@ -78,6 +78,8 @@ LOWEST, HIGHEST, STEP = 0.5, 0.97, 0.01
 # Shares of the clips of words that are to be heard at the thresholds: of all words on
 # average, and of each.
 HEARD, HEARD_OF_EACH = 0.94, 0.88
+# Mean accuracies no further apart than this are the same.
+AS_GOOD = 0.001
 # Sounds that are no word, made of held-out clips, to choose thresholds on.
 MADE_HELD_OUT = 2000
 MADE = "_made_"
@@ -182,9 +184,10 @@ def settle_unknown(
             )
         )
 
-    # The smallest of the best.
+    # The smallest of those that are as good as the best.
     shifts = sorted(np.arange(-1.5, 1.51, 0.1), key=abs)
-    best = float(max(shifts, key=mean_accuracy))
+    found = [mean_accuracy(shift) for shift in shifts]
+    best = float(shifts[np.argmax(np.array(found) >= max(found) - AS_GOOD)])
     encoder.float_encoder.head.bias[unknown] += best
     return best
 
