@@ -121,8 +121,13 @@ function(atto_embed_clip target clip)
   target_include_directories(${target} PUBLIC ${folder})
 endfunction()
 
-# The support code of a board as a library, atto_board_<board>. `board` is a file
-# in firmware_examples/boards, or the path of one of your own.
+# The support code of a board as a library, atto_board_<board>. `board` is the
+# name of a file in firmware_examples/boards, or the path of one of your own; so
+# is `board_device` in it, a path relative to the file.
+#
+# Properties: ATTO_MACHINE, QEMU's name; ATTO_SCRIPT; ATTO_BOARD_FILE and
+# ATTO_DEVICE, absolute paths; ATTO_TEST_RAM, the board's line of memory for
+# programs that need more.
 function(atto_add_board board result)
   cmake_path(GET board STEM LAST_ONLY name)
   set(target atto_board_${name})
@@ -132,39 +137,57 @@ function(atto_add_board board result)
   if(TARGET ${target})
     return()
   endif()
+  set(file ${board})
+  cmake_path(ABSOLUTE_PATH file)
   if(EXISTS ${atto_boards_dir}/${board}.cmake)
-    set(board ${atto_boards_dir}/${board}.cmake)
-  elseif(NOT EXISTS "${board}")
+    set(file ${atto_boards_dir}/${board}.cmake)
+  elseif(NOT EXISTS "${file}" OR IS_DIRECTORY "${file}")
     file(GLOB known RELATIVE ${atto_boards_dir} ${atto_boards_dir}/*.cmake)
     list(TRANSFORM known REPLACE "\\.cmake$" "")
     list(JOIN known ", " known)
     message(FATAL_ERROR "no board '${board}': there are ${known}, or the path "
                         "of a file like theirs")
   endif()
-  include(${board})
+  foreach(variable machine device definitions test_ram)
+    set(board_${variable} "")
+  endforeach()
+  include(${file})
+  cmake_path(GET file PARENT_PATH folder)
+  set(device ${board_device})
+  cmake_path(ABSOLUTE_PATH device BASE_DIRECTORY ${folder})
+  if(EXISTS ${atto_boards_dir}/${board_device}.c)
+    set(device ${atto_boards_dir}/${board_device}.c)
+  elseif(NOT EXISTS "${device}" OR IS_DIRECTORY "${device}")
+    message(FATAL_ERROR "${file}: no board_device '${board_device}': it is cmsdk, "
+                        "nrf51, or the path of a source beside the board's file")
+  endif()
   set(script ${CMAKE_BINARY_DIR}/boards/${name}.ld)
   list(TRANSFORM board_memory PREPEND "  ")
   list(JOIN board_memory "\n" board_memory_lines)
   configure_file(${atto_boards_dir}/cortex_m.ld.in ${script} @ONLY)
   add_library(
     ${target} OBJECT
-    ${atto_boards_dir}/startup.c ${atto_boards_dir}/board.c
-    ${atto_boards_dir}/${board_device}.c)
+    ${atto_boards_dir}/startup.c ${atto_boards_dir}/board.c ${device})
   atto_common_flags(${target})
   set_target_properties(${target} PROPERTIES C_EXTENSIONS ON) # inline assembly
   target_compile_definitions(${target} PRIVATE ${board_definitions})
   target_include_directories(${target} PUBLIC ${atto_boards_dir})
   target_link_options(${target} INTERFACE -nostartfiles -T${script}
                       -Wl,--gc-sections -Wl,-z,noexecstack)
-  set_target_properties(${target} PROPERTIES ATTO_MACHINE "${board_machine}"
-                                             ATTO_SCRIPT ${script})
+  set_target_properties(
+    ${target}
+    PROPERTIES ATTO_MACHINE "${board_machine}"
+               ATTO_SCRIPT ${script}
+               ATTO_BOARD_FILE ${file}
+               ATTO_DEVICE ${device}
+               ATTO_TEST_RAM "${board_test_ram}")
 endfunction()
 
 # atto_add_firmware(name BOARD board SOURCES file... [LIBRARIES target...]
 #                   [INPUT file] [EXPECT file] [NO_TEST])
 #
 # Builds name.elf, name.bin, name.map and prints its size. Where QEMU emulates
-# the board, a test runs it: exit status 0, INPUT typed on the UART, and every
+# the board and testing is enabled, a test runs it: exit status 0, INPUT typed on the UART, and every
 # line of EXPECT, a regular expression, found in the output in that order.
 function(atto_add_firmware name)
   cmake_parse_arguments(arg "NO_TEST" "BOARD;INPUT;EXPECT" "SOURCES;LIBRARIES" ${ARGN})
@@ -191,7 +214,7 @@ function(atto_add_firmware name)
     add_dependencies(firmware_examples ${name})
   endif()
   get_target_property(machine ${board} ATTO_MACHINE)
-  if(NOT machine OR NOT ATTO_BUILD_TESTS OR arg_NO_TEST)
+  if(NOT machine OR arg_NO_TEST)
     return()
   endif()
   set(options "")

@@ -34,8 +34,16 @@ if(ATTO_USE_CLANG)
   separate_arguments(atto_flag_list UNIX_COMMAND "${atto_cpu_flags}")
   execute_process(
     COMMAND ${ATTO_ARM_GXX} ${atto_flag_list} -E -v -x c++ /dev/null
+    RESULT_VARIABLE atto_status
     OUTPUT_QUIET
     ERROR_VARIABLE atto_search)
+  if(NOT atto_status EQUAL 0)
+    string(REGEX MATCH "error: [^\n]*" atto_search "${atto_search}")
+    list(JOIN ATTO_CPU_FLAGS " " atto_cpu_flags)
+    message(FATAL_ERROR "clang compiles with the headers of GCC's C library, but "
+                        "${ATTO_ARM_GXX} does not take ATTO_CPU_FLAGS "
+                        "'${atto_cpu_flags}': ${atto_search}")
+  endif()
   string(REGEX REPLACE ".*search starts here:\n" "" atto_search "${atto_search}")
   string(REGEX REPLACE "End of search list.*" "" atto_search "${atto_search}")
   string(REGEX MATCHALL "[^ \n]+" atto_search "${atto_search}")
