@@ -12,7 +12,27 @@ install(
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/atto
   FILES_MATCHING
   PATTERN "*.h")
+
+# Highway that lies beside the build, where no user of the package would find it,
+# comes along, in a folder of atto's own.
+set(atto_highway_dir "")
+if(atto_highway AND hwy_FOUND)
+  cmake_path(IS_PREFIX atto_unpacked ${hwy_DIR} NORMALIZE unpacked)
+  if(unpacked)
+    set(atto_highway_dir ${CMAKE_INSTALL_LIBDIR}/atto)
+    get_target_property(library hwy::hwy LOCATION)
+    cmake_path(GET library PARENT_PATH folder)
+    file(GLOB libraries ${folder}/libhwy.so*)
+    install(FILES ${libraries} DESTINATION ${atto_highway_dir})
+  endif()
+endif()
+
 if(TARGET atto_cli)
+  if(atto_highway_dir)
+    file(RELATIVE_PATH folder ${CMAKE_INSTALL_FULL_BINDIR}
+         ${CMAKE_INSTALL_FULL_LIBDIR}/atto)
+    set_target_properties(atto_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${folder}")
+  endif()
   install(TARGETS atto_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
@@ -36,8 +56,12 @@ install(FILES ${PROJECT_BINARY_DIR}/atto-config.cmake
 file(RELATIVE_PATH atto_prefix_from_pc
      ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(atto_requires "")
+set(atto_libs_private "")
 set(atto_pc_definitions "")
-if(atto_highway)
+if(atto_highway_dir)
+  set(folder "\${prefix}/${atto_highway_dir}")
+  set(atto_libs_private "-L${folder} -lhwy -Wl,-rpath,${folder}")
+elseif(atto_highway)
   set(atto_requires "libhwy >= 1.2")
 endif()
 get_target_property(definitions atto INTERFACE_COMPILE_DEFINITIONS)
