@@ -58,13 +58,16 @@ if(ATTO_SIMD)
     if(TARGET hwy::hwy)
       set(atto_highway TRUE)
     else()
-      set(atto_reason "Highway 1.2 or later is missing: run tools/dev setup")
+      set(atto_reason "Highway 1.2 or later is missing: run tools/dev setup, \
+or configure with -D ATTO_SIMD=ON, which fetches it")
     endif()
   endif()
   if(NOT atto_highway
      AND NOT atto_mcu_kernels
      AND NOT ATTO_SIMD STREQUAL "AUTO")
     message(FATAL_ERROR "ATTO_SIMD asks for SIMD kernels, but ${atto_reason}")
+  elseif(NOT atto_highway AND NOT atto_mcu_kernels)
+    message(STATUS "atto has scalar kernels alone: ${atto_reason}")
   endif()
 endif()
 
