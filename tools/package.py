@@ -77,6 +77,8 @@ def pack_description() -> ElementTree.Element:
     add(package, "vendor", VENDOR)
     add(package, "name", "atto")
     add(package, "description", "Tiny integer transformer encoders without a heap")
+    note = " Packs require an address; this one is a placeholder. "
+    package.append(ElementTree.Comment(note))
     add(package, "url", "https://example.invalid/atto/")
     add(package, "license", "LICENSE")
     releases = add(package, "releases")

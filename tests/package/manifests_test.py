@@ -147,6 +147,7 @@ class Manifests(unittest.TestCase):
             properties = dict(
                 line.split("=", 1)
                 for line in (library / "library.properties").read_text().splitlines()
+                if not line.startswith("#")
             )
             for key in (
                 *("name", "version", "author", "maintainer", "sentence"),
