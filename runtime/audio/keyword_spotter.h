@@ -4,8 +4,9 @@
 //   atto::KeywordSpotter spotter;
 //   atto::SpotterOptions options;
 //   options.on_event = &Heard;
-//   atto::Status s = spotter.Init(keywords_model::kBytes, arena.bytes(),
-//   options); for (;;) s = spotter.Push(samples);
+//   atto::Status s =
+//       spotter.Init(keywords_model::kModel, arena.bytes(), options);
+//   for (;;) s = spotter.Push(samples);
 #ifndef ATTO_RUNTIME_AUDIO_KEYWORD_SPOTTER_H_
 #define ATTO_RUNTIME_AUDIO_KEYWORD_SPOTTER_H_
 
