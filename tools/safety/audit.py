@@ -282,10 +282,9 @@ def objects_of(folder: Path) -> list[Path]:
 
 
 def uses_clang(folder: Path) -> bool:
-    """Whether Clang built it."""
-    cache = (folder / "CMakeCache.txt").read_text()
-    compiler = re.search(r"CMAKE_CXX_COMPILER:\w+=(.*)", cache)
-    return compiler is not None and "clang" in compiler[1]
+    """Whether Clang builds it. A toolchain's compiler is not in the cache."""
+    files = (folder / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake")
+    return any('CMAKE_CXX_COMPILER_ID "Clang"' in file.read_text() for file in files)
 
 
 def check_symbols(target: Target, objects: list[Path]) -> None:
@@ -358,7 +357,7 @@ def audit(name: str) -> str:
     saved = size - section_bytes(target, objects_of(short))
     cells = [name, f"{size:,}", f"{saved:,}"]
     if uses_clang(folder):
-        return "| " + " | ".join(cells + ["no call graph"] * len(ENTRIES)) + " | |"
+        return "| " + " | ".join(cells + ["no call graph"] * len(ENTRIES)) + " |"
     graph = Graph()
     for path in objects:
         graph.read(path.with_suffix(".ci").read_text())
