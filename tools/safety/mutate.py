@@ -293,7 +293,8 @@ def try_group(mutant: Mutant, tests: list[Test]) -> str:
         if "static assertion failed" in complaint:
             return "static_assert"
         if complaint:
-            return "no code"
+            # Without one, a program failed that the build runs: it reads models.
+            return "no code" if ": error: " in complaint else "build"
         return next((t.name for t in tests if not t.passes()), "")
     finally:
         path.write_text(before)
