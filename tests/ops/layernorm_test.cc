@@ -46,6 +46,30 @@ TEST_CASE("layernorm: golden vectors") {
   }
 }
 
+TEST_CASE("layernorm: quantise8 of every number is the definition's") {
+  std::vector<std::int16_t> x;
+  for (std::int32_t u = -32768; u <= 32767; ++u) {
+    x.push_back(static_cast<std::int16_t>(u));
+  }
+  std::vector<std::int8_t> expected(x.size());
+  std::vector<std::int8_t> y(x.size());
+  for (unsigned shift = 0; shift <= LayerNorm::kMaxShift; ++shift) {
+    CAPTURE(shift);
+    const std::int32_t half = (1 << shift) >> 1;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::int32_t rounded = x[i] + half > 32767 ? 32767 : x[i] + half;
+      const std::int32_t floor = rounded >> shift;
+      expected[i] = static_cast<std::int8_t>(
+          floor > 127 ? 127 : (floor < -127 ? -127 : floor));
+    }
+    for (const Backend& backend : testing::RunnableBackends()) {
+      CAPTURE(backend.name);
+      backend.quantise_s8(shift, {x.data(), x.size()}, y.data());
+      CHECK(y == expected);
+    }
+  }
+}
+
 TEST_CASE("layernorm: close to double arithmetic at every magnitude") {
   std::mt19937 random(7);
   for (const std::size_t d : {8U, 64U, 512U}) {
