@@ -49,6 +49,20 @@ struct NormBlock {
   }
 };
 
+// What joins two vectors into one.
+struct AddLanes {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Add(a, b);
+  }
+};
+struct MaxLanes {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Max(a, b);
+  }
+};
+
 #if !HWY_HAVE_SCALABLE
 // Halves joined until 128 bits are left.
 template <class D, class Join>
@@ -123,13 +137,9 @@ HWY_INLINE void MeasureRow(const LayerNorm& norm, const std::int16_t* x,
                         hn::Set(part16, hn::ReduceMax(d16, highs))),
             part16, block->extreme_parts[row]);
 #else
-  const auto add = [](auto a, auto b)
-                       ATTO_INLINE_LAMBDA { return hn::Add(a, b); };
-  const auto max = [](auto a, auto b)
-                       ATTO_INLINE_LAMBDA { return hn::Max(a, b); };
-  hn::Store(Fold(d32, sums, add), part32, block->sum_parts[row]);
-  const auto high = Fold(d16, highs, max);
-  const auto fall = Fold(d16, falling, max);
+  hn::Store(Fold(d32, sums, AddLanes()), part32, block->sum_parts[row]);
+  const auto high = Fold(d16, highs, MaxLanes());
+  const auto fall = Fold(d16, falling, MaxLanes());
   hn::Store(hn::Max(hn::InterleaveLower(part16, high, fall),
                     hn::InterleaveUpper(part16, high, fall)),
             part16, block->extreme_parts[row]);
@@ -142,9 +152,7 @@ HWY_INLINE void FindShifts(const LayerNorm& norm, NormBlock* block) {
   const DPart32 d32;
   const auto d = hn::Set(d32, std::int32_t{norm.d});
   for (std::size_t i = 0; i < kNormRows; i += 4) {
-    const auto sum = JoinParts(
-        block->sum_parts[i],
-        [](auto a, auto b) ATTO_INLINE_LAMBDA { return hn::Add(a, b); });
+    const auto sum = JoinParts(block->sum_parts[i], AddLanes());
     const auto extremes = hn::BitCast(
         d16, JoinParts(reinterpret_cast<std::int32_t*>(block->extreme_parts[i]),
                        [&](auto a, auto b) ATTO_INLINE_LAMBDA {
@@ -201,10 +209,7 @@ HWY_INLINE void CentreRow(const LayerNorm& norm, const std::int16_t* x,
   hn::Store(hn::InsertLane(hn::Zero(part), 0, hn::ReduceSum(du64, v)), part,
             block->square_parts[row]);
 #else
-  hn::Store(
-      Fold(du64, v,
-           [](auto a, auto b) ATTO_INLINE_LAMBDA { return hn::Add(a, b); }),
-      part, block->square_parts[row]);
+  hn::Store(Fold(du64, v, AddLanes()), part, block->square_parts[row]);
 #endif
 }
 

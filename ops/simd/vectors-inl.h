@@ -1,5 +1,5 @@
 // Vector types and helpers that the Highway kernels share. Included once per
-// target by ops/backend_hwy.cc.
+// target by ops/backends_hwy.cc.
 #if defined(ATTO_OPS_SIMD_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTO_OPS_SIMD_VECTORS_INL_H_
 #undef ATTO_OPS_SIMD_VECTORS_INL_H_
