@@ -1,5 +1,7 @@
 #include "ops/base/status.h"
 
+#include <cstddef>
+
 namespace atto {
 
 #if ATTO_STATUS_TEXT
@@ -49,6 +51,15 @@ constexpr char kMessages[] =
     "unknown status";
 
 constexpr unsigned kStatuses = static_cast<unsigned>(Status::kUnsupported) + 1;
+
+template <std::size_t kSize>
+constexpr unsigned CountTexts(const char (&list)[kSize]) noexcept {
+  unsigned texts = 0;
+  for (const char c : list) texts += c == '\0' ? 1U : 0U;
+  return texts;
+}
+static_assert(CountTexts(kNames) == kStatuses + 1);
+static_assert(CountTexts(kMessages) == kStatuses + 1);
 
 const char* Find(const char* list, Status status) noexcept {
   unsigned left = static_cast<unsigned>(status);
