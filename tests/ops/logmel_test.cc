@@ -54,6 +54,18 @@ TEST_CASE("logmel: golden vectors, in exactly the scratch it is promised") {
   CHECK(frames >= 64);
 }
 
+TEST_CASE("logmel: a front end that nobody has filled is empty") {
+  const LogMel mel;
+  CHECK(mel.window == nullptr);
+  CHECK(mel.filters == nullptr);
+  CHECK(mel.weights == nullptr);
+  CHECK(mel.frame_length == 0);
+  CHECK(mel.fft_length == 0);
+  CHECK(mel.bins == 0);
+  CHECK(mel.multiplier == 1);
+  CHECK(mel.offset == 0);
+}
+
 TEST_CASE("logmel: logarithm") {
   for (const testing::GoldenCase& golden : testing::ReadGolden("logmel")) {
     if (golden.name != "log2") continue;

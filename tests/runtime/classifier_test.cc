@@ -75,6 +75,26 @@ TEST_CASE("classifier: the result is whole and repeats exactly") {
   }
 }
 
+TEST_CASE("classifier: a result that nobody has filled is empty") {
+  const Classification classification;
+  CHECK(classification.label == 0);
+  CHECK(classification.score == 0);
+  CHECK(classification.scores.empty());
+  CHECK(classification.logits.empty());
+  CHECK(classification.tokens == 0);
+  CHECK(classification.cut_tokens == 0);
+  CHECK(classification.cut_features == 0);
+  CHECK(classification.invalid_utf8 == 0);
+  CHECK(classification.cut_samples == 0);
+}
+
+TEST_CASE("classifier: a score is a probability in units of 2^-15") {
+  CHECK(ScoreToFloat(0) == 0.0F);
+  CHECK(ScoreToFloat(1) == 1.0F / 32768);
+  CHECK(ScoreToFloat(24576) == 0.75F);
+  CHECK(ScoreToFloat(kScoreOne) == 1.0F);
+}
+
 TEST_CASE("classifier: long text is cut and the cut is counted") {
   for (const char* const name : kTextModels) {
     CAPTURE(name);

@@ -234,7 +234,10 @@ TEST_CASE("encoder: Init names the argument that is wrong") {
   CHECK(encoder.Init(file, arena.subspan(1, arena.size() - 1), &error) ==
         Status::kMisaligned);
   CHECK(error.found == 1);
+  CHECK(error.expected == 0);
+  CHECK(encoder.arena_bytes() == 0);
   CHECK(encoder.Init(file, arena) == Status::kOk);
+  CHECK(encoder.arena_bytes() == needed);
 }
 
 }  // namespace

@@ -12,12 +12,14 @@ namespace {
 // never reported. Looks see 100 samples and are 10 apart.
 struct Looks {
   explicit Looks(const SpotterParams& params)
-      : memory(EventDetector::MemoryBytes(3) / sizeof(std::uint16_t)),
+      : memory(EventDetector::MemoryBytes(3) / sizeof(std::uint16_t) + 1,
+               kGuard),
         detector(params, 3, 1000, memory.data()) {
     detector.set_threshold(0, 20000);
     detector.set_threshold(1, 30000);
     detector.set_threshold(2, SpotterParams::kNever);
   }
+  ~Looks() { CHECK(memory.back() == kGuard); }
 
   bool Look(std::uint16_t first, std::uint16_t second, std::uint16_t third) {
     const std::uint16_t scores[] = {first, second, third};
@@ -25,6 +27,8 @@ struct Looks {
     at += 10;
     return heard;
   }
+
+  static constexpr std::uint16_t kGuard = 0xA5A5;  // after its memory
 
   std::vector<std::uint16_t> memory;
   EventDetector detector;
@@ -90,6 +94,15 @@ TEST_CASE("events: scores are averaged over the looks that there are") {
   CHECK(looks.detector.smoothed()[1] == 4);
 }
 
+TEST_CASE("events: as many looks as can be averaged fit the memory") {
+  Looks looks(Params(SpotterParams::kMaxSmoothing, 1, 1, 0));
+  for (int i = 0; i < SpotterParams::kMaxSmoothing; ++i) looks.Look(8, 8, 8);
+  looks.Look(16, 16, 16);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(looks.detector.smoothed()[i] == 9);
+  }
+}
+
 TEST_CASE("events: no look votes during the refractory time") {
   Looks looks(Params(1, 2, 2, 30));
   CHECK_FALSE(looks.Look(25000, 0, 0));
@@ -98,6 +111,19 @@ TEST_CASE("events: no look votes during the refractory time") {
   CHECK_FALSE(looks.Look(0, 31000, 0));  // 130: other words neither
   CHECK_FALSE(looks.Look(25000, 0, 0));  // 140: votes again, alone
   CHECK(looks.Look(25000, 0, 0));
+}
+
+TEST_CASE("events: the refractory time is exact, whatever the sample rate") {
+  std::vector<std::uint16_t> memory(EventDetector::MemoryBytes(2) /
+                                    sizeof(std::uint16_t));
+  EventDetector detector(Params(1, 1, 1, 750), 2, 16000, memory.data());
+  detector.set_threshold(0, 20000);
+  detector.set_threshold(1, 20000);
+  const std::uint16_t scores[] = {25000, 0};
+  KeywordEvent event;
+  REQUIRE(detector.Look(scores, 0, 16000, &event));
+  CHECK_FALSE(detector.Look(scores, 0, 16000 + 11999, &event));
+  CHECK(detector.Look(scores, 0, 16000 + 12000, &event));
 }
 
 TEST_CASE("events: looks that have seen nothing together") {

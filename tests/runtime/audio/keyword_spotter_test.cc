@@ -240,8 +240,8 @@ TEST_CASE("spotter: thresholds are the model's, or defaults by label") {
   CHECK(mean.spotter.threshold(0) == 12000);
   CHECK(mean.spotter.threshold(2) == SpotterParams::kNever);
   LoadedSpotter by_label("class");
-  CHECK(by_label.spotter.threshold(0) == SpotterParams::kNever);
-  CHECK(by_label.spotter.threshold(1) == SpotterParams::kDefaultThreshold);
+  CHECK(by_label.spotter.threshold(0) == 65535);
+  CHECK(by_label.spotter.threshold(1) == 24576);
   // A threshold of the user's holds, over a reset too.
   const auto cases = testing::ReadGolden("spotters/mean");
   const auto pcm = cases.front().Values<std::int16_t>("pcm");

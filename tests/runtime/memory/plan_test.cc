@@ -133,7 +133,10 @@ TEST_CASE("plan: every buffer holds what it is for") {
   const EncoderPlan plan = PlanEncoder(shape, kRefMemory);
   for (const auto& item : cases) {
     CAPTURE(item.buffer);
-    CHECK(plan.buffers[item.buffer].bytes == item.bytes);
+    const Buffer& buffer = plan.buffers[item.buffer];
+    CHECK(buffer.bytes == item.bytes);
+    CHECK(buffer.first_use <= buffer.last_use);
+    CHECK(buffer.last_use < kEncoderSteps);
   }
   shape.tokens = 5;  // fewer than a tile has
   shape.input = Input::kText;

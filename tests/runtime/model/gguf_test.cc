@@ -147,7 +147,11 @@ TEST_CASE("every cut of a file is told from a whole one") {
 TEST_CASE("other files are no GGUF, however short") {
   CHECK(Read(testing::Bytes{'P'}).result == "bad_magic: model");
   CHECK(Read(testing::Bytes{'G', 'G', 'M', 'L'}).result == "bad_magic: model");
-  CHECK(Read(testing::Bytes(100, 0)).result == "bad_magic: model");
+  const Reading reading = Read(testing::Bytes(100, 0));
+  CHECK(reading.result == "bad_magic: model");
+  // No numbers where the matter is none.
+  CHECK(reading.error.found == 0);
+  CHECK(reading.error.expected == 0);
   CHECK(Read(testing::Bytes{'G', 'G'}).result == "truncated: header");
 }
 
@@ -221,11 +225,35 @@ TEST_CASE("hostile sizes fail without overflow") {
   }
 }
 
+TEST_CASE("an array that is cut says how long the file must be") {
+  constexpr std::uint64_t kMost = GgufReader::kMaxFileBytes / 8;
+  for (const std::uint32_t type : {10U, testing::kValueString + 0U}) {
+    for (const std::uint64_t count : {std::uint64_t{2}, kMost, kMost + 1}) {
+      testing::ModelFile file;
+      testing::Key key{"numbers", testing::kValueArray, {}};
+      testing::Append(&key.value, type, 4);
+      testing::Append(&key.value, count, 8);
+      file.keys.push_back(key);
+      const Reading reading = Read(file);
+      CHECK(reading.result == "truncated: numbers");
+      // Header, name, type; then type and number of elements, and they.
+      const std::uint64_t position = 24 + 8 + 7 + 4 + 4 + 8;
+      // What no file can hold is not multiplied out.
+      const std::uint64_t needed =
+          count > kMost ? 0xFFFFFFFF : position + 8 * count;
+      CHECK(reading.error.expected == static_cast<std::int64_t>(needed));
+    }
+  }
+}
+
 TEST_CASE("names are printable ASCII of bounded length") {
   for (const char c : {'\0', '\n', ' ', '\x7F', '\xC3'}) {
     testing::ModelFile file = MakeFile();
     file.keys[1].name[2] = c;
-    CHECK(Read(file).result == "bad_key: key name");
+    const Reading reading = Read(file);
+    CHECK(reading.result == "bad_key: key name");
+    CHECK(reading.error.found == static_cast<std::uint8_t>(c));
+    CHECK(reading.error.expected == 0);
     file = MakeFile();
     file.tensors[1].name[2] = c;
     CHECK(Read(file).result == "bad_tensor: tensor name");

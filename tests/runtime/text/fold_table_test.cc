@@ -151,7 +151,10 @@ TEST_CASE("illegal tables are rejected with a reason") {
   CHECK_FALSE(one({0x80, 1, 2, 0, 'A'}));  // capital
   CHECK_FALSE(one({0x80, 1, 2, 0, 0}));    // controls
   CHECK_FALSE(one({0x80, 1, 2, 0, 0x7F}));
-  CHECK_FALSE(one({0x80, 1, 2, 0, 0xD800}));  // surrogate
+  CHECK(one({0x80, 1, 2, 0, 0xD7FF}));
+  CHECK_FALSE(one({0x80, 1, 2, 0, 0xD800}));  // surrogates
+  CHECK_FALSE(one({0x80, 1, 2, 0, 0xDFFF}));
+  CHECK(one({0x80, 1, 2, 0, 0xE000}));
   CHECK(one({0x100, 1, 3, 1, 1}));
   CHECK(one({0x100, 1, 3, 7, 1}));
   CHECK_FALSE(one({0x100, 1, 3, 0, 1}));  // no place takes part

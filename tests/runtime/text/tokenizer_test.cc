@@ -176,6 +176,8 @@ TEST_CASE("text speak stays as it is") {
   CHECK(Shown("u r 2 nite") == "u/w r/w 2/n nite/w");
   CHECK(Shown("c u l8r m8 gr8 b4 x2 2nite 4get") ==
         "c/w u/w l8r/w m8/w gr8/w b4/w x2/w 2nite/w 4get/w");
+  CHECK(Shown("b1234 b12345 b4b12345") ==
+        "b1234/w b/w 12345/s b4b/w 12345/s");  // long numbers stand alone
   CHECK(Shown("i m a") == "i/w m/w a/w");
   CHECK(Shown("1 2 3 4 5") == "1/n 2/n 3/n 4/n 5/n");
 }
@@ -183,6 +185,8 @@ TEST_CASE("text speak stays as it is") {
 TEST_CASE("single letters in a row are joined") {
   CHECK(Shown("f r e e now") == "f r e e/w now/w");
   CHECK(Shown("f  r  e  e  now") == "f  r  e  e/w now/w");
+  CHECK(Shown("f   r   e   e now") == "f   r   e   e/w now/w");
+  CHECK(Shown("f    r    e    e now") == "f/w r/w e/w e/w now/w");  // too far
   CHECK(Shown("w.i.n it") == "w.i.n/w it/w");
   CHECK(Shown("w-i-n, f*r*e*e") == "w-i-n/w f*r*e*e/w");
   CHECK(Shown("e.g. this") == "e/w g/w this/w");
