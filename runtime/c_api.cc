@@ -80,17 +80,18 @@ atto::Span<std::uint8_t> Arena(void* arena, std::size_t bytes) noexcept {
   return {static_cast<std::uint8_t*>(arena), bytes};
 }
 
-// Whether an object may be made in the caller's memory; *made is null until it
-// is.
+// Whether an object, called `what`, may be made in the caller's memory; *made
+// is null until it is.
 template <typename Object>
 atto::Status CheckMemory(const void* memory, std::size_t memory_bytes,
-                         Object** made, atto::ErrorInfo* info) noexcept {
+                         const char* what, Object** made,
+                         atto::ErrorInfo* info) noexcept {
+  if (made != nullptr) *made = nullptr;
   if (memory == nullptr || made == nullptr) {
     return atto::Fail(info, atto::Status::kNullPointer,
-                      memory == nullptr ? "memory" : "classifier",
-                      "must not be null", 0, 0);
+                      memory == nullptr ? "memory" : what, "must not be null",
+                      0, 0);
   }
-  *made = nullptr;
   if (memory_bytes < sizeof(Object)) {
     return atto::Fail(info, atto::Status::kBufferTooSmall, "memory",
                       "bytes must be at least",
@@ -101,9 +102,10 @@ atto::Status CheckMemory(const void* memory, std::size_t memory_bytes,
       reinterpret_cast<std::uintptr_t>(memory) % ATTO_ALIGNMENT;
   if (misalignment != 0) {
     return atto::Fail(info, atto::Status::kMisaligned, "memory",
-                      "address must be a multiple of",
-                      static_cast<std::int64_t>(misalignment), ATTO_ALIGNMENT);
+                      "address modulo 16 must be",
+                      static_cast<std::int64_t>(misalignment), 0);
   }
+  static_assert(ATTO_ALIGNMENT == 16, "the sentence above says 16");
   return atto::Status::kOk;
 }
 
@@ -189,7 +191,8 @@ atto_status InitClassifier(void* memory, std::size_t memory_bytes,
                            std::size_t arena_bytes, Object** classifier,
                            atto_error* error) noexcept {
   atto::ErrorInfo info;
-  atto::Status status = CheckMemory(memory, memory_bytes, classifier, &info);
+  atto::Status status =
+      CheckMemory(memory, memory_bytes, "classifier", classifier, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
   auto* const made = new (memory) Object;
   status = made->classifier.Init(model, Arena(arena, arena_bytes), &info);
@@ -205,7 +208,8 @@ atto_status InitSpotter(void* memory, std::size_t memory_bytes,
                         void* context, atto_spotter** spotter,
                         atto_error* error) noexcept {
   atto::ErrorInfo info;
-  atto::Status status = CheckMemory(memory, memory_bytes, spotter, &info);
+  atto::Status status =
+      CheckMemory(memory, memory_bytes, "spotter", spotter, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
   auto* const made = new (memory) atto_spotter;
   made->on_event = on_event;

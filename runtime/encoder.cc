@@ -6,11 +6,18 @@
 
 namespace atto {
 
+// Nothing of an earlier model stays behind: its memory may be gone.
+void Encoder::Clear() noexcept {
+  arena_ = nullptr;
+  model_ = Model();
+  layout_ = ArenaLayout();
+  EndSequence();
+}
+
 // What an Init checks before it looks at the model.
 Status Encoder::Prepare(Span<const std::uint8_t> file, Span<std::uint8_t> arena,
                         ErrorInfo* error, const Backend* backend) noexcept {
-  arena_ = nullptr;
-  EndSequence();
+  Clear();
   if (backend == nullptr || !backend->supported()) {
     return Fail(error, Status::kUnsupported, "backend",
                 "must be one that this build has and this CPU runs", 0, 0);
@@ -30,7 +37,7 @@ Status Encoder::LayOut(const ArenaLayout& layout, Span<std::uint8_t> arena,
 // What an Init does once the model's own has given `status`.
 Status Encoder::Finish(Status status, const Backend& backend) noexcept {
   if (status != Status::kOk) {
-    arena_ = nullptr;
+    Clear();
     return status;
   }
   backend_ = &backend;

@@ -99,6 +99,7 @@ class Encoder {
   Status LayOut(const ArenaLayout& layout, Span<std::uint8_t> arena,
                 ErrorInfo* error) noexcept;
   Status Finish(Status status, const Backend& backend) noexcept;
+  void Clear() noexcept;
   void EndSequence() noexcept;
   void ProjectPendingRows() noexcept;
   void Multiply(const Linear& linear, const std::int8_t* x, std::size_t rows,

@@ -22,7 +22,9 @@ void ForTiles(std::size_t rows, std::size_t tile_rows, const Work& work) {
 Status FloatEncoder::Init(Span<const std::uint8_t> file,
                           Span<std::uint8_t> arena, ErrorInfo* error,
                           const FloatBackend* backend) noexcept {
+  // Nothing of an earlier model stays behind: its memory may be gone.
   arena_ = nullptr;
+  model_ = FloatModel();
   EndSequence();
   if (backend == nullptr || !backend->supported()) {
     return Fail(error, Status::kUnsupported, "backend",

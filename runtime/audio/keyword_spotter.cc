@@ -17,6 +17,14 @@ bool IsNoWord(StringView label) noexcept {
   return Equal(label, Literal("unknown")) || Equal(label, Literal("silence"));
 }
 
+// An arena is too small for the encoder: says what the whole spotter needs.
+void NeedArena(const EncoderShape& shape, const Backend& backend,
+               ErrorInfo* error) noexcept {
+  if (shape.input != Input::kAudio) return;
+  error->expected =
+      static_cast<std::int64_t>(SpotterArenaBytes(shape, backend.memory));
+}
+
 }  // namespace
 
 Status KeywordSpotter::Init(Span<const std::uint8_t> model,
@@ -24,8 +32,13 @@ Status KeywordSpotter::Init(Span<const std::uint8_t> model,
                             const SpotterOptions& options, ErrorInfo* error,
                             const Backend* backend) noexcept {
   const Status status = encoder_.Init(model, arena, error, backend);
-  if (status != Status::kOk) return status;
-  return Start(arena, options, error);
+  if (status == Status::kOk) return Start(arena, options, error);
+  EncoderShape shape;
+  if (status == Status::kBufferTooSmall && error != nullptr &&
+      Model::ReadShape(model, &shape) == Status::kOk) {
+    NeedArena(shape, *backend, error);
+  }
+  return status;
 }
 
 Status KeywordSpotter::Init(const EmbeddedModel& model,
@@ -33,8 +46,11 @@ Status KeywordSpotter::Init(const EmbeddedModel& model,
                             const SpotterOptions& options, ErrorInfo* error,
                             const Backend* backend) noexcept {
   const Status status = encoder_.Init(model, arena, error, backend);
-  if (status != Status::kOk) return status;
-  return Start(arena, options, error);
+  if (status == Status::kOk) return Start(arena, options, error);
+  if (status == Status::kBufferTooSmall && error != nullptr) {
+    NeedArena(model.parts.shape, *backend, error);
+  }
+  return status;
 }
 
 // What is left of Init once the encoder is ready.
@@ -119,6 +135,11 @@ Status KeywordSpotter::Push(Span<const std::int16_t> pcm) noexcept {
 }
 
 void KeywordSpotter::LookNow() noexcept {
+  const std::uint64_t start = look_start_;
+  // Before the encoder runs: a call that is abandoned there loses its look, and
+  // the next one comes in time.
+  frames_left_ = hop_frames_;
+  look_start_ += hop();
   const EncoderShape& shape = model().shape();
   const AudioShape& audio = shape.audio;
   const std::size_t rows = AudioRows(shape);
@@ -132,14 +153,12 @@ void KeywordSpotter::LookNow() noexcept {
   static_cast<void>(encoder_.Run(&look.logits));
   const Span<std::uint16_t> scores(scores_, shape.classes);
   ClassScores(look.logits, scores);
-  look.start = look_start_;
-  look.end = look_start_ + WindowSamples(shape);
+  look.start = start;
+  look.end = start + WindowSamples(shape);
   look.scores = scores;
   KeywordEvent event;
   const bool heard = detector_.Look(scores, look.start, look.end, &event);
   look.smoothed = detector_.smoothed();
-  frames_left_ = hop_frames_;
-  look_start_ += hop();
   if (options_.on_look != nullptr) options_.on_look(options_.context, look);
   if (heard && options_.on_event != nullptr) {
     options_.on_event(options_.context, event);

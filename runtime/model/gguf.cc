@@ -63,13 +63,13 @@ Status GgufReader::TakeName(StringView what, Status bad,
   subject_ = what;
   if (!TakeString(name)) return Truncated();
   if (name->empty() || name->size() > kMaxNameBytes) {
-    return Bad(bad, "bytes must be 1..255",
-               static_cast<std::uint32_t>(name->size()));
+    return Bad(bad, "bytes must be from 1 to",
+               static_cast<std::uint32_t>(name->size()), kMaxNameBytes);
   }
   for (const char c : *name) {
     const std::uint8_t byte = static_cast<std::uint8_t>(c);
     if (byte < '!' || byte > '~') {
-      return Bad(bad, "must be printable ASCII, not the byte", byte);
+      return Bad(bad, "must be printable ASCII: bytes from 33 to", byte, '~');
     }
   }
   subject_ = *name;
@@ -97,8 +97,8 @@ Status GgufReader::TakeStrings(std::uint32_t count) noexcept {
 Status GgufReader::TakeArray(GgufType element, std::uint32_t count) noexcept {
   const std::uint8_t bytes = kValueBytes[static_cast<std::size_t>(element)];
   if (bytes == 0) return TakeStrings(count);
-  // 8 * kMaxFileBytes would overflow; such a count fails before the product.
-  const bool fits = count <= kMaxFileBytes / 8;
+  // What no file can hold is not multiplied out: it might overflow.
+  const bool fits = count <= kMaxFileBytes / bytes;
   return Take(fits ? count * bytes : kMaxU32) != nullptr ? Status::kOk
                                                          : Truncated();
 }
@@ -113,8 +113,9 @@ Status GgufReader::Open(Span<const std::uint8_t> file,
     return Bad(Status::kNullPointer, "must not be null");
   }
   if (file.size() > kMaxFileBytes) {
-    return Bad(Status::kUnsupported, "file bytes must be at most", kMaxU32,
-               kMaxFileBytes);
+    return Fail(error, Status::kUnsupported, "model",
+                "file bytes must be at most",
+                static_cast<std::int64_t>(file.size()), kMaxFileBytes);
   }
   // The magic comes first: a short file of something else is no cut model.
   const std::size_t magic_bytes =
@@ -159,7 +160,8 @@ Status GgufReader::NextKey(GgufKey* key) noexcept {
   // Arrays of arrays serve no model, and reading them would take a stack.
   if (type > kLastValueType ||
       type == static_cast<std::uint32_t>(GgufType::kArray)) {
-    return Bad(Status::kBadKey, "value type must be 0..8 or 10..12", type);
+    return Bad(Status::kBadKey, "value type must be 0..8 or from 10 to", type,
+               kLastValueType);
   }
   key->element = static_cast<GgufType>(type);
   key->value = file_.data() + position_;
@@ -181,8 +183,8 @@ Status GgufReader::SetAlignment(const GgufKey& key) noexcept {
   alignment_ = LoadU32(key.value);
   if (alignment_ < kMinAlignment || alignment_ > kMaxAlignment ||
       (alignment_ & (alignment_ - 1)) != 0) {
-    return Bad(Status::kBadKey, "must be a power of two in 16..4096",
-               alignment_);
+    return Bad(Status::kBadKey, "must be a power of two from 16 to", alignment_,
+               kMaxAlignment);
   }
   has_alignment_ = true;
   return Status::kOk;
@@ -197,8 +199,8 @@ Status GgufReader::TakeTensor(GgufTensor* tensor) noexcept {
   if (p == nullptr) return Truncated();
   tensor->dims = LoadU32(p);
   if (tensor->dims < 1 || tensor->dims > GgufTensor::kMaxDims) {
-    return Bad(Status::kBadTensor, "number of dimensions must be 1..4",
-               tensor->dims);
+    return Bad(Status::kBadTensor, "number of dimensions must be from 1 to",
+               tensor->dims, GgufTensor::kMaxDims);
   }
   std::uint64_t elements = 1;
   for (std::size_t i = 0; i < GgufTensor::kMaxDims; ++i) {
@@ -209,8 +211,9 @@ Status GgufReader::TakeTensor(GgufTensor* tensor) noexcept {
     const std::uint32_t size = LoadSize(p);
     elements *= size;  // both below 2^32
     if (elements < 1 || elements > kMaxFileBytes / 4) {
-      return Bad(Status::kBadTensor,
-                 "number of elements must be 1..2^28-1; dimension", size);
+      return Fail(error_, Status::kBadTensor, tensor->name.data(),
+                  tensor->name.size(), "number of elements must be from 1 to",
+                  static_cast<std::int64_t>(elements), kMaxFileBytes / 4);
     }
     tensor->shape[i] = size;
   }
@@ -220,7 +223,8 @@ Status GgufReader::TakeTensor(GgufTensor* tensor) noexcept {
   const std::uint32_t element_bytes = ElementBytes(type);
   if (element_bytes == 0) {
     return Bad(Status::kBadTensor,
-               "type must be F32 (0), I8 (24), I16 (25) or I32 (26)", type);
+               "type must be 0 (F32), 24 (I8), 25 (I16) or, for I32,", type,
+               static_cast<std::uint32_t>(TensorType::kI32));
   }
   tensor->type = static_cast<TensorType>(type);
   tensor->offset = LoadSize(p + 4);

@@ -89,8 +89,9 @@ class Model {
   // Validates `file`, aligned to kAlignment, and keeps views into it: the file
   // must outlive the model. `blocks` is the caller's table of at least
   // shape.blocks entries, kept too.
-  // Time is linear in the file's size: structure and keys first, then the
-  // checksum, then the values of the tensors.
+  // Time is linear in the file's size, but for labels, of which every pair is
+  // compared: structure and keys first, then the checksum, then the values of
+  // the tensors.
   // On failure the model is empty and `error`, if given, says which key or
   // tensor is wrong, what was found and what was expected. Every status but
   // kNotInitialized, kInvalidArgument and kEmptyInput can occur.

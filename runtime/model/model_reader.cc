@@ -465,7 +465,7 @@ Status ModelReader::CheckKey(std::size_t key) const noexcept {
 Status ModelReader::CheckString(std::size_t key,
                                 StringView text) const noexcept {
   if (text.empty() || text.size() > kMaxLabelBytes) {
-    return BadKey(key, "bytes of the text must be 1..63",
+    return BadKey(key, "bytes of the text must be from 1 to",
                   static_cast<std::int32_t>(text.size()), kMaxLabelBytes);
   }
   if (!IsPrintable(text)) {
@@ -498,7 +498,7 @@ Status ModelReader::ReadChoices() noexcept {
 Status ModelReader::ReadLabels() noexcept {
   const std::uint32_t count = ArrayCount(kLabels);
   if (count < kMinClasses || count > EncoderShape::kMaxClasses) {
-    return BadKey(kLabels, "number of labels must be 2..1024",
+    return BadKey(kLabels, "number of labels must be from 2 to",
                   static_cast<std::int32_t>(count), EncoderShape::kMaxClasses);
   }
   shape_.classes = static_cast<std::uint16_t>(count);
@@ -507,7 +507,17 @@ Status ModelReader::ReadLabels() noexcept {
     const StringView label = StringAt(p);
     const Status status = CheckString(kLabels, label);
     if (status != Status::kOk) return status;
-    // A device that acts on a name must not find it twice.
+    p += 8 + label.size();
+  }
+  return Status::kOk;
+}
+
+// A device that acts on a name must not find it twice. Compares every pair, so
+// it is done once, and not whenever a shape is read.
+Status ModelReader::CheckLabelsDiffer() const noexcept {
+  const std::uint8_t* p = values_[kLabels];
+  for (std::uint16_t i = 0; i < shape_.classes; ++i) {
+    const StringView label = StringAt(p);
     const std::uint8_t* other = values_[kLabels];
     for (std::uint16_t j = 0; j < i; ++j) {
       if (Equal(label, StringAt(other))) {
@@ -565,7 +575,8 @@ Status ModelReader::ReadAudioShape() noexcept {
     audio.*kAudioMembers[i] = Number16(kAudioShape + i);
   }
   if ((audio.fft_length & (audio.fft_length - 1)) != 0) {
-    return BadKey(kAudioFftLength, "must be a power of two", audio.fft_length);
+    return BadKey(kAudioFftLength, "must be a power of two up to",
+                  audio.fft_length, LogMel::kMaxFft);
   }
   const struct {
     std::uint8_t key;
@@ -827,6 +838,7 @@ Status ModelReader::ReadKeys(const void* block_table,
                 static_cast<std::int64_t>(misalignment), 0);
   }
   Status status = ReadShape();
+  if (status == Status::kOk) status = CheckLabelsDiffer();
   if (status == Status::kOk) {
     status = CheckKeys(kShapeKeys, format_.integer ? kTextKeys : kIntegerKeys);
   }

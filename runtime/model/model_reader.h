@@ -246,6 +246,7 @@ class ModelReader {
   Status CheckString(std::size_t key, StringView text) const noexcept;
   Status ReadChoices() noexcept;
   Status ReadLabels() noexcept;
+  Status CheckLabelsDiffer() const noexcept;
   Status ReadAudioShape() noexcept;
   Status CheckSpotter() const noexcept;
   Slot AudioSlot(std::uint8_t part) noexcept;

@@ -127,6 +127,15 @@ static void TestSpotter(const unsigned char* model, size_t model_bytes) {
                           &error) == ATTO_INVALID_ARGUMENT);
   CHECK(spotter == NULL);
   CHECK(atto_spotter_init(memory, ATTO_SPOTTER_BYTES, model, model_bytes, arena,
+                          arena_bytes, 0, &Count, &events, NULL,
+                          &error) == ATTO_NULL_POINTER);
+  CHECK(strcmp(error.subject, "spotter") == 0);
+  CHECK(atto_spotter_init(memory, ATTO_SPOTTER_BYTES, model, model_bytes, arena,
+                          16, 0, &Count, &events, &spotter,
+                          &error) == ATTO_BUFFER_TOO_SMALL);
+  CHECK(error.expected <= (int64_t)arena_bytes);
+  CHECK(error.expected > (int64_t)arena_bytes / 2);
+  CHECK(atto_spotter_init(memory, ATTO_SPOTTER_BYTES, model, model_bytes, arena,
                           arena_bytes, 0, &Count, &events, &spotter,
                           &error) == ATTO_OK);
   if (spotter == NULL) return;

@@ -91,9 +91,12 @@ int main(void) {
     CHECK(strcmp(error.subject, "atto.input") == 0);
   }
 
+  // Whatever was there before.
+  classifier = (atto_text_classifier*)memory;
   CHECK(atto_text_classifier_init(NULL, 0, model, model_bytes, arena,
                                   arena_bytes, &classifier,
                                   &error) == ATTO_NULL_POINTER);
+  CHECK(classifier == NULL);
   CHECK(strcmp(error.subject, "memory") == 0);
   CHECK(atto_text_classifier_init(memory, 8, model, model_bytes, arena,
                                   arena_bytes, &classifier,

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -199,6 +200,10 @@ TEST_CASE("encoder: a failed second Init leaves nothing that runs") {
     CAPTURE(name);
     LoadedModel model(name);
     CHECK(model.encoder.Init({}, model.arena.span()) == Status::kNullPointer);
+    // Nor anything that points into the first file: it may be gone.
+    CHECK_FALSE(model.encoder.model().initialized());
+    CHECK(model.encoder.model().shape().classes == 0);
+    CHECK(model.encoder.arena_bytes() == 0);
     model.encoder.Start();
     CHECK(model.encoder.NextRow() == nullptr);
     Span<const std::int16_t> logits;
@@ -206,6 +211,15 @@ TEST_CASE("encoder: a failed second Init leaves nothing that runs") {
     CHECK(model.encoder.Init(model.file.span(), model.arena.span()) ==
           Status::kOk);
     CHECK(model.encoder.NextRow() != nullptr);
+    // A file that fails at its last byte.
+    AlignedBytes damaged(model.file.size());
+    std::copy(model.file.span().begin(), model.file.span().end(),
+              damaged.span().begin());
+    damaged.span()[damaged.size() - 1] ^= 1;
+    CHECK(model.encoder.Init(damaged.span(), model.arena.span()) ==
+          Status::kBadChecksum);
+    CHECK_FALSE(model.encoder.model().initialized());
+    CHECK(model.encoder.arena_bytes() == 0);
   }
 }
 

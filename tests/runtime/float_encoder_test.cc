@@ -151,6 +151,9 @@ TEST_CASE("float encoder: Init names the argument that is wrong") {
   CHECK(encoder.Init(file, arena.subspan(1, arena.size() - 1), &error) ==
         Status::kMisaligned);
   CHECK(encoder.Init(file, arena) == Status::kOk);
+  // A failed second Init leaves nothing that points into the first file.
+  CHECK(encoder.Init({}, arena) == Status::kNullPointer);
+  CHECK(encoder.model().shape().classes == 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -195,6 +196,40 @@ TEST_CASE("clips: what cannot be classified") {
   CHECK(classifier.Classify({&sample, 1}, &result) == Status::kOk);
 }
 
+TEST_CASE("spotter: a call that is abandoned costs one look") {
+  const auto cases = testing::ReadGolden("spotters/mean");
+  const auto pcm = cases.front().Values<std::int16_t>("pcm");
+  LoadedSpotter loaded("mean");
+  loaded.Push(pcm, pcm.size());
+  const std::vector<std::int64_t> starts = loaded.found.starts;
+  REQUIRE(starts.size() > 2);
+
+  loaded.found = Found();
+  loaded.spotter.Reset();
+  static std::jmp_buf away;
+  static std::vector<std::int8_t> buffer;
+  buffer.resize(AttentionTapBytes(loaded.spotter.model().shape()));
+  AttentionTap tap;
+  tap.on_row = [](void*, const AttentionRow&) { std::longjmp(away, 1); };
+  tap.buffer = {buffer.data(), buffer.size()};
+  REQUIRE(loaded.spotter.encoder().set_tap(tap) == Status::kOk);
+  // Up to the last sample of the first look.
+  const std::size_t first = WindowSamples(loaded.spotter.model().shape());
+  bool abandoned = false;
+  if (setjmp(away) == 0) {
+    static_cast<void>(loaded.spotter.Push({pcm.data(), first}));
+  } else {
+    abandoned = true;
+  }
+  CHECK(abandoned);
+  REQUIRE(loaded.spotter.encoder().set_tap({}) == Status::kOk);
+  loaded.Push(
+      Samples(pcm.begin() + static_cast<std::ptrdiff_t>(first), pcm.end()),
+      1000);
+  CHECK(loaded.found.starts ==
+        std::vector<std::int64_t>(starts.begin() + 1, starts.end()));
+}
+
 TEST_CASE("spotter: what Init refuses") {
   AlignedBytes file = ReadModel("mean");
   AlignedBytes arena(SpotterArenaBytes(ShapeOf(&file)));
@@ -207,9 +242,13 @@ TEST_CASE("spotter: what Init refuses") {
   CHECK(spotter.set_threshold(0, 1) == Status::kNotInitialized);
   const std::size_t needed =
       SpotterArenaBytes(ShapeOf(&file), DefaultBackend()->memory);
-  CHECK(spotter.Init(file.span(), arena.span().subspan(0, needed - 1), {},
-                     &error) == Status::kBufferTooSmall);
-  CHECK(error.expected == static_cast<std::int64_t>(needed));
+  // Too small for the spotter, or even for its encoder.
+  for (const std::size_t bytes : {needed - 1, std::size_t{16}}) {
+    CHECK(spotter.Init(file.span(), arena.span().subspan(0, bytes), {},
+                       &error) == Status::kBufferTooSmall);
+    CHECK(error.found == static_cast<std::int64_t>(bytes));
+    CHECK(error.expected == static_cast<std::int64_t>(needed));
+  }
   SpotterOptions options;
   options.hop = 513;
   CHECK(spotter.Init(file.span(), arena.span(), options, &error) ==

@@ -163,6 +163,28 @@ TEST_CASE("null and too large files are refused") {
   const Span<const std::uint8_t> large(
       &byte, std::size_t{GgufReader::kMaxFileBytes} + 1);
   CHECK(reader.Open(large, &error) == Status::kUnsupported);
+  CHECK(error.found == static_cast<std::int64_t>(large.size()));
+  CHECK(error.expected == std::int64_t{GgufReader::kMaxFileBytes});
+}
+
+TEST_CASE("an array as long as the file is read") {
+  constexpr std::uint32_t kCount = GgufReader::kMaxFileBytes / 8 + 1;
+  testing::ModelFile file;
+  testing::Key key{"bytes", testing::kValueArray, {}};
+  testing::Append(&key.value, testing::kValueU8, 4);
+  testing::Append(&key.value, kCount, 8);
+  file.keys.push_back(key);
+  const testing::Bytes bytes = file.Build();
+  const std::size_t position = 24 + 8 + 5 + 4 + 4 + 8;
+  // Nobody looks at the elements: none is there.
+  const auto status = [&](std::size_t size) {
+    GgufReader reader;
+    REQUIRE(reader.Open({bytes.data(), size}, nullptr) == Status::kOk);
+    GgufKey found;
+    return reader.NextKey(&found);
+  };
+  CHECK(status(position + kCount) == Status::kOk);
+  CHECK(status(position + kCount - 1) == Status::kTruncated);
 }
 
 TEST_CASE("versions other than 3 are refused") {
@@ -253,7 +275,7 @@ TEST_CASE("names are printable ASCII of bounded length") {
     const Reading reading = Read(file);
     CHECK(reading.result == "bad_key: key name");
     CHECK(reading.error.found == static_cast<std::uint8_t>(c));
-    CHECK(reading.error.expected == 0);
+    CHECK(reading.error.expected == '~');
     file = MakeFile();
     file.tensors[1].name[2] = c;
     CHECK(Read(file).result == "bad_tensor: tensor name");
@@ -268,14 +290,20 @@ TEST_CASE("names are printable ASCII of bounded length") {
   file.keys[1].name.assign(255, 'k');
   CHECK(Read(file).result == "ok");
   file.keys[1].name.assign(256, 'k');
-  CHECK(Read(file).result == "bad_key: key name");
+  const Reading reading = Read(file);
+  CHECK(reading.result == "bad_key: key name");
+  CHECK(reading.error.found == 256);
+  CHECK(reading.error.expected == 255);
 }
 
 TEST_CASE("unknown value types and nested arrays are refused") {
   for (const std::uint32_t type : {13U, 255U, 256U, 265U, 0xFFFFFFFFU}) {
     testing::ModelFile file = MakeFile();
     file.key("type4").type = type;
-    CHECK(Read(file).result == "bad_key: type4");
+    const Reading reading = Read(file);
+    CHECK(reading.result == "bad_key: type4");
+    CHECK(reading.error.found == type);
+    CHECK(reading.error.expected == 12);
     file = MakeFile();
     testing::Bytes& value = file.key("type4s").value;
     value.erase(value.begin(), value.begin() + 4);
@@ -303,6 +331,7 @@ TEST_CASE("the alignment is a power of two from 16 to 4096, given once") {
     const Reading reading = Read(file);
     CHECK(reading.result == "bad_key: general.alignment");
     CHECK(reading.error.found == alignment);
+    CHECK(reading.error.expected == 4096);
   }
   testing::ModelFile file = MakeFile();
   file.keys.push_back(testing::NumberKey("general.alignment", 32));
@@ -320,14 +349,23 @@ TEST_CASE("tensor types, dimensions and elements have bounds") {
     const Reading reading = Read(file);
     CHECK(reading.result == "bad_tensor: two");
     CHECK(reading.error.found == type);
+    CHECK(reading.error.expected == testing::kDataI32);
   }
   testing::ModelFile file = MakeFile();
   file.tensor("two").dims = {};
   CHECK(Read(file).result == "bad_tensor: two");
   file.tensor("two").dims = {2, 1, 1, 1, 1};
-  CHECK(Read(file).result == "bad_tensor: two");
+  Reading reading = Read(file);
+  CHECK(reading.result == "bad_tensor: two");
+  CHECK(reading.error.found == 5);
+  CHECK(reading.error.expected == 4);
   file.tensor("two").dims = {2, 0};
   CHECK(Read(file).result == "bad_tensor: two");
+  file.tensor("two").dims = {1U << 27, 1U << 30};
+  reading = Read(file);
+  CHECK(reading.result == "bad_tensor: two");
+  CHECK(reading.error.found == std::int64_t{1} << 57);
+  CHECK(reading.error.expected == GgufReader::kMaxFileBytes / 4);
 }
 
 TEST_CASE("tensor data neither overlap nor leave gaps nor end early") {
