@@ -27,6 +27,9 @@ struct SpamSizedModel {
   static constexpr EncoderShape kShape = SpamSizedShape();
 };
 
+static_assert(AlignUp(0) == 0 && AlignUp(1) == 16 && AlignUp(15) == 16);
+static_assert(AlignUp(16) == 16 && AlignUp(17) == 32);
+
 // The promise: 64 tokens, d_model 64, 2 blocks, d_ffn 128 in 20 KiB in all.
 static_assert(ArenaBytes(SpamSizedModel::kShape, kRefMemory) <= 20 * 1024);
 static_assert(sizeof(Arena<SpamSizedModel>) ==
