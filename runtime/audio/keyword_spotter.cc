@@ -17,12 +17,13 @@ bool IsNoWord(StringView label) noexcept {
   return Equal(label, Literal("unknown")) || Equal(label, Literal("silence"));
 }
 
-// An arena is too small for the encoder: says what the whole spotter needs.
-void NeedArena(const EncoderShape& shape, const Backend& backend,
-               ErrorInfo* error) noexcept {
+// An arena is too small for the encoder, which has said what it needs: makes
+// that what the whole spotter needs.
+void NeedArena(const EncoderShape& shape, ErrorInfo* error) noexcept {
   if (shape.input != Input::kAudio) return;
+  const auto encoder_bytes = static_cast<std::size_t>(error->expected);
   error->expected =
-      static_cast<std::int64_t>(SpotterArenaBytes(shape, backend.memory));
+      static_cast<std::int64_t>(PlanSpotter(shape, encoder_bytes).bytes);
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ Status KeywordSpotter::Init(Span<const std::uint8_t> model,
   EncoderShape shape;
   if (status == Status::kBufferTooSmall && error != nullptr &&
       Model::ReadShape(model, &shape) == Status::kOk) {
-    NeedArena(shape, *backend, error);
+    NeedArena(shape, error);
   }
   return status;
 }
@@ -48,7 +49,7 @@ Status KeywordSpotter::Init(const EmbeddedModel& model,
   const Status status = encoder_.Init(model, arena, error, backend);
   if (status == Status::kOk) return Start(arena, options, error);
   if (status == Status::kBufferTooSmall && error != nullptr) {
-    NeedArena(model.parts.shape, *backend, error);
+    NeedArena(model.parts.shape, error);
   }
   return status;
 }
