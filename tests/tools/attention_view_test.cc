@@ -18,6 +18,7 @@ TEST_CASE("shades go by the part of the largest share") {
 TEST_CASE("means over heads and over rows") {
   CHECK(MeanMap({{1.0, 0.0}, {0.5, 0.5}}) == AttentionMap{0.75, 0.25});
   CHECK(MeanRow({1.0, 0.0, 0.5, 0.5}, 2) == std::vector<double>{0.75, 0.25});
+  CHECK(MeanRow({0.75, 0.25}, 2) == std::vector<double>{0.75, 0.25});
 }
 
 TEST_CASE("words stand above their shades and wrap together") {
@@ -37,6 +38,12 @@ TEST_CASE("the matrix shades each row by its own largest share") {
         "        1  2\n"
         "  ab 1  ██ ░░\n"
         "  c  2  ▒▒ ██\n");
+}
+
+TEST_CASE("only the rows of the map are drawn") {
+  CHECK(DrawMatrix({"[class]", "ab", "c"}, {0.1, 0.6, 0.3}, 80) ==
+        "             1  2  3\n"
+        "  [class] 1  ░░ ██ ▒▒\n");
 }
 
 TEST_CASE("a long message still fits: cells shrink first, then words") {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -27,10 +28,10 @@ MESSAGES = [
 ]
 
 
-def write_text_model(path: Path) -> None:
+def write_text_model(path: Path, config: EncoderConfig = CONFIG) -> None:
     """A random model with the labels class0 and class1; weights mean nothing."""
-    params = TextParams(buckets=CONFIG.vocabulary)
-    model = random_model(CONFIG, seed=7)
+    params = TextParams(buckets=config.vocabulary)
+    model = random_model(config, seed=7)
     for key, value in params.metadata().items():
         model.keys[key] = np.uint32(value)
     table = DeviceTokenizer(params).fold_table
@@ -223,6 +224,30 @@ class CommandLine(unittest.TestCase):
             for head in block:
                 rows = np.array(head).reshape(n, n).sum(axis=1) / data["unit"]
                 self.assertLess(np.abs(rows - 1).max(), 0.02)
+
+    def test_attention_of_the_class_token(self) -> None:
+        """The last block works out the class token's row alone: one row is shown."""
+        for norm in ("pre", "post"):
+            model = self.path / f"class_{norm}.gguf"
+            config = dataclasses.replace(CONFIG, pooling="class", norm=norm)
+            write_text_model(model, config)
+            html = self.path / "class.html"
+            self.atto("attention", str(model), MESSAGES[1], "--html", str(html))
+            page = Page()
+            page.feed(html.read_text("utf-8"))
+            data = json.loads(page.data)
+            n = len(data["tokens"])
+            for block, rows in zip(data["blocks"], (n, 1), strict=True):
+                for head in block:
+                    sums = np.array(head).reshape(rows, n).sum(axis=1) / data["unit"]
+                    self.assertLess(np.abs(sums - 1).max(), 0.02)
+            for block, rows in (("1", n), ("2", 1)):
+                text = self.atto(
+                    *("attention", str(model), MESSAGES[1], "--block", block)
+                ).stdout
+                matrix = text[text.index("(column)") :]
+                numbered = re.findall(r"^  \S+ +(\d+)  ", matrix, re.M)
+                self.assertEqual(numbered, [str(i + 1) for i in range(rows)])
 
     def test_failures_are_one_sentence(self) -> None:
         """Status 1; the sentence names the file and the culprit."""

@@ -32,9 +32,10 @@ AttentionMap MeanMap(const std::vector<AttentionMap>& maps) {
 }
 
 std::vector<double> MeanRow(const AttentionMap& map, std::size_t n) {
+  const std::size_t rows = map.size() / n;
   std::vector<double> row(n);
   for (std::size_t i = 0; i < map.size(); ++i) {
-    row[i % n] += map[i] / static_cast<double>(n);
+    row[i % n] += map[i] / static_cast<double>(rows);
   }
   return row;
 }
@@ -82,6 +83,7 @@ std::string DrawShadedWords(const std::vector<std::string>& words,
 std::string DrawMatrix(const std::vector<std::string>& words,
                        const AttentionMap& map, std::size_t columns) {
   const std::size_t n = words.size();
+  const std::size_t rows = map.size() / n;
   const std::size_t digits = std::to_string(n).size();
   std::size_t longest = 0;
   for (const std::string& word : words) {
@@ -107,7 +109,7 @@ std::string DrawMatrix(const std::vector<std::string>& words,
     picture.erase(picture.find_last_not_of(' ') + 1);
     picture += '\n';
   }
-  for (std::size_t q = 0; q < n; ++q) {
+  for (std::size_t q = 0; q < rows; ++q) {
     const double* const row = map.data() + q * n;
     const double largest = *std::max_element(row, row + n);
     std::string cells;

@@ -8,8 +8,9 @@
 
 namespace atto::cli {
 
-// Shares [n, n] of one head, row-major: row i is what word i looks at and sums
-// to 1.
+// Shares [rows, n] of one head, row-major: row i is what word i looks at and
+// sums to 1. A block works out the rows that reach the label: all n, but with a
+// class token only that token's row in the last block.
 using AttentionMap = std::vector<double>;
 
 struct AttentionView {
@@ -36,7 +37,8 @@ std::string DrawShadedWords(const std::vector<std::string>& words,
                             const std::vector<double>& shares,
                             std::size_t columns);
 
-// A row for every word, a column for every word it looks at.
+// A row for every word that the map has one of, a column for every word it
+// looks at.
 std::string DrawMatrix(const std::vector<std::string>& words,
                        const AttentionMap& map, std::size_t columns);
 
