@@ -311,9 +311,12 @@ class AudioCliTest(unittest.TestCase):
         self.assertIn("0.10s", html.read_text(encoding="utf-8"))
 
     def test_wrong_usage(self) -> None:
-        """No files; a hop that the model cannot have."""
+        """No files; a hop that the model cannot have; no share."""
         self.atto("classify", self.model, status=2)
         self.atto("listen", self.model, self.clip, "--hop", "1", status=2)
+        for number in ("nan", "inf", "1.5"):
+            arguments = ("listen", self.model, self.clip, "--threshold", number)
+            self.assertIn(b"--threshold", self.atto(*arguments, status=2).stderr)
 
     def test_inspect_says_what_it_hears(self) -> None:
         """The front end's shape and the spotter's memory."""

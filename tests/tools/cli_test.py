@@ -323,6 +323,9 @@ class CommandLine(unittest.TestCase):
             (("dance",), r"dance|subcommand"),
             (("classify",), r"MODEL"),
             (("classify", self.model, "hi", "--threshold", "2"), r"--threshold"),
+            (("classify", self.model, "hi", "--threshold", "nan"), r"--threshold.*nan"),
+            (("classify", self.model, "hi", "--threshold", "inf"), r"--threshold.*inf"),
+            (("eval", self.model, "x.tsv", "--threshold", "-NAN"), r"--threshold"),
             (("attention", self.model, "hi", "--head", "5"), r"--head.*1 to 4"),
         ]
         for arguments, expected in cases:

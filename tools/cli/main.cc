@@ -2,6 +2,7 @@
 // status: 0 success, 1 failure, 2 wrong usage.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -12,6 +13,15 @@
 
 namespace atto::cli {
 namespace {
+
+// What is wrong with a number from 0 to 1; CLI::Range lets NaN pass.
+std::string CheckShare(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '\0' && value >= 0 && value <= 1)
+    return "";
+  return "must be a number from 0 to 1, not " + text;
+}
 
 void AddModel(CLI::App* command, std::string* model) {
   command->add_option("MODEL", *model, "Model file (.gguf)")
@@ -24,7 +34,7 @@ void AddDecision(CLI::App* command, DecisionOptions* decision) {
       ->add_option("--threshold", decision->threshold,
                    "Give the positive label if its score is at least X, 0 to 1")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 1.0).description(""));
+      ->check(CheckShare);
   command
       ->add_option("--positive", decision->positive,
                    "The positive label (default: the model's last)")
@@ -126,7 +136,7 @@ void AddListen(CLI::App* app, ListenOptions* options) {
                    "Score that a keyword must reach, 0 to 1 (default: the "
                    "model's, one a word)")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 1.0).description(""));
+      ->check(CheckShare);
   command
       ->add_option("--hop", options->hop_ms,
                    "Look every N milliseconds (default: what the model says)")
