@@ -289,6 +289,16 @@ class AudioCliTest(unittest.TestCase):
         result = self.atto("eval", self.model, self.dir / "nowhere", status=1)
         self.assertIn("nowhere", result.stderr.decode())
 
+    def test_names_that_are_not_utf8(self) -> None:
+        """JSON has U+FFFD for what is not."""
+        root = self.dir / "names"
+        folder = root / os.fsdecode(b"w\xff\x1b\xe2\x80\xae")
+        folder.mkdir(parents=True)
+        clip = write_wav(folder / os.fsdecode(b"c\xe9.wav"), self.pcm)
+        self.assertIn("c\ufffd.wav", self.lines("classify", self.model, clip)[0]["file"])
+        words = self.lines("eval", self.model, root)[0]["words"]
+        self.assertEqual(list(words), ["w\ufffd\x1b\u202e"])
+
     def test_features_draws_a_picture(self) -> None:
         """A PNG of the right size."""
         png = self.dir / "out.png"

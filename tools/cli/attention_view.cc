@@ -7,6 +7,7 @@
 
 #include "tools/cli/attention_page.h"
 #include "tools/cli/format.h"
+#include "tools/cli/json.h"
 
 namespace atto::cli {
 namespace {
@@ -145,7 +146,7 @@ std::string MakeAttentionPage(const AttentionView& view) {
     data["blocks"].push_back(block);
   }
   // A message must not be able to end the script that holds it.
-  std::string text = data.dump();
+  std::string text = DumpJson(data);
   for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) {
     text.replace(at, 1, "\\u003c");
   }

@@ -12,6 +12,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/format.h"
+#include "tools/cli/json.h"
 #include "tools/cli/session.h"
 
 namespace atto::cli {
@@ -136,7 +137,7 @@ class Classifier {
     line["cut_features"] = result.cut_features;
     line["invalid_utf8"] = result.invalid_utf8;
     line["microseconds"] = microseconds;
-    std::puts(line.dump().c_str());
+    PutJson(line);
   }
 
   void PrintLine(std::string_view text, const Classification& result,

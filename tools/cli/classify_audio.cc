@@ -9,6 +9,7 @@
 #include "tools/cli/audio_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/format.h"
+#include "tools/cli/json.h"
 #include "tools/cli/session.h"
 
 namespace atto::cli {
@@ -42,7 +43,7 @@ void PrintJson(const Line& line, const std::vector<std::string>& labels) {
   json["seconds"] = line.seconds;
   json["cut_seconds"] = line.cut_seconds;
   json["microseconds"] = line.microseconds;
-  std::puts(json.dump().c_str());
+  PutJson(json);
 }
 
 void PrintLine(const Line& line, const std::vector<std::string>& labels,

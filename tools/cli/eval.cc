@@ -10,6 +10,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/format.h"
+#include "tools/cli/json.h"
 #include "tools/cli/metrics.h"
 #include "tools/cli/session.h"
 
@@ -92,7 +93,7 @@ void PrintJson(const Evaluation& evaluation,
   json["positive"] = labels[positive];
   json["without_tokens"] = evaluation.without_tokens;
   json["cut_tokens"] = evaluation.cut_tokens;
-  std::puts(json.dump().c_str());
+  PutJson(json);
 }
 
 void PrintText(const Evaluation& evaluation, const EvalOptions& options,

@@ -12,6 +12,7 @@
 #include "tools/cli/audio_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/format.h"
+#include "tools/cli/json.h"
 #include "tools/cli/metrics.h"
 #include "tools/cli/session.h"
 
@@ -235,7 +236,7 @@ class Evaluator {
     json["labels"] = labels();
     json["empty_clips"] = found_.empty;
     json["cut_clips"] = found_.cut;
-    std::puts(json.dump().c_str());
+    PutJson(json);
   }
 
   void PrintText() const {

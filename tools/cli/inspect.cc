@@ -11,6 +11,7 @@
 #include "tools/cli/arena_picture.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/format.h"
+#include "tools/cli/json.h"
 #include "tools/cli/session.h"
 
 namespace atto::cli {
@@ -145,7 +146,7 @@ void PrintJson(const Model& model, const std::vector<Group>& groups) {
                              {"first_use", buffer.first_use},
                              {"last_use", buffer.last_use}});
   }
-  std::puts(json.dump().c_str());
+  PutJson(json);
 }
 
 void PrintText(const Model& model, const std::vector<Group>& groups) {

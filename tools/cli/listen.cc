@@ -10,6 +10,7 @@
 #include "tools/cli/audio_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/format.h"
+#include "tools/cli/json.h"
 #include "tools/cli/session.h"
 
 namespace atto::cli {
@@ -131,7 +132,7 @@ class Listener {
       json["start_sample"] = event.start;
       json["end_sample"] = event.end;
       json["detected_sample"] = event.detected;
-      std::puts(json.dump().c_str());
+      PutJson(json);
     } else {
       std::printf("%s s  %s  %s  (%s to %s s)\n",
                   PadLeft(Fixed(Seconds(event.detected), 2), 9).c_str(),
@@ -152,7 +153,7 @@ class Listener {
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       json["smoothed"][labels_[i]] = ScoreToFloat(look.smoothed[i]);
     }
-    std::puts(json.dump().c_str());
+    PutJson(json);
   }
 
   const ListenOptions& options_;
