@@ -290,7 +290,7 @@ class AudioCliTest(unittest.TestCase):
         self.assertIn("nowhere", result.stderr.decode())
 
     def test_names_that_are_not_utf8(self) -> None:
-        """JSON has U+FFFD for what is not."""
+        """JSON has U+FFFD for what is not; neither it nor a table has controls."""
         root = self.dir / "names"
         folder = root / os.fsdecode(b"w\xff\x1b\xe2\x80\xae")
         folder.mkdir(parents=True)
@@ -298,6 +298,11 @@ class AudioCliTest(unittest.TestCase):
         self.assertIn("c\ufffd.wav", self.lines("classify", self.model, clip)[0]["file"])
         words = self.lines("eval", self.model, root)[0]["words"]
         self.assertEqual(list(words), ["w\ufffd\x1b\u202e"])
+        text = self.atto("eval", self.model, root).stdout.decode()
+        self.assertRegex(text, "\n  w\ufffd  +1  ")
+        clip.write_bytes(b"noise")
+        error = self.atto("eval", self.model, root, status=1).stderr.decode()
+        self.assertIn("names/w\ufffd /c\ufffd.wav: ", error)
 
     def test_features_draws_a_picture(self) -> None:
         """A PNG of the right size."""

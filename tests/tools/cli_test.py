@@ -259,6 +259,8 @@ class CommandLine(unittest.TestCase):
         no_tab.write_text("class0\tfine\nbroken\n")
         no_label = self.path / "no_label.tsv"
         no_label.write_text("class0\tfine\nclass9\tfine\n")
+        red = self.path / "red.tsv"
+        red.write_bytes(b"\x1b[31mclass0\xe2\x81\xa6\xff\tfine\n")
         cases: list[tuple[tuple[str, ...], str]] = [
             (("inspect", "/no/such.gguf"), r"/no/such\.gguf: No such file"),
             (("inspect", self.folder.name), r"is a folder"),
@@ -267,6 +269,7 @@ class CommandLine(unittest.TestCase):
             (("eval", self.model, "/no/such.tsv"), r"/no/such\.tsv: No such file"),
             (("eval", self.model, str(no_tab)), r"no_tab\.tsv:2: expected 'label TAB"),
             (("eval", self.model, str(no_label)), r"no_label\.tsv:2: .*'class9'"),
+            (("eval", self.model, str(red)), r"red\.tsv:1: .*' \[31mclass0\ufffd'"),
             (("classify", self.model, "hi", "--positive", "x"), r"no label 'x'"),
             (("attention", self.model, " "), r"no token"),
             (

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 namespace atto::cli {
 namespace {
@@ -26,7 +27,13 @@ TEST_CASE("printable text has no control, no broken byte, no reversal") {
   CHECK(Printable("x\xFFy\xC3") == "x\uFFFDy\uFFFD");
   CHECK(Printable("\xC0\x80") == "\uFFFD\uFFFD");            // overlong NUL
   CHECK(Printable("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");  // surrogate
-  CHECK(Printable("a\u202Eb") == "ab");
+  for (const char* const mark :
+       {"\u061C", "\u200E", "\u200F", "\u202A", "\u202B", "\u202C", "\u202D",
+        "\u202E", "\u2066", "\u2067", "\u2068", "\u2069"}) {
+    CAPTURE(mark);
+    CHECK(Printable("a" + std::string(mark) + "b") == "ab");
+  }
+  CHECK(Printable("\u061B\u200D\u2065\u206A") == "\u061B\u200D\u2065\u206A");
   CHECK(Printable("").empty());
 }
 

@@ -305,7 +305,8 @@ class Evaluator {
     std::printf("\n  other words      clips  called a keyword\n");
     for (const Word* const word : others) {
       const Share share{word->accepted, word->clips};
-      std::printf("  %s  %s  %s%s\n", PadRight(word->folder, 14).c_str(),
+      std::printf("  %s  %s  %s%s\n",
+                  PadRight(Printable(word->folder), 14).c_str(),
                   PadLeft(Grouped(word->clips), 6).c_str(),
                   Fixed(share.value(), 4).c_str(),
                   word->truth == kNone ? "  apart" : "");

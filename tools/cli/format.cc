@@ -65,6 +65,10 @@ constexpr Range kTwoColumns[] = {
     {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
     {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
 
+// Change the direction of what follows; no label may hold them either.
+constexpr Range kDirection[] = {
+    {0x061C, 0x061C}, {0x200E, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x2069}};
+
 template <std::size_t kCount>
 bool Contains(const Range (&ranges)[kCount], char32_t code) {
   for (const Range& range : ranges) {
@@ -106,7 +110,7 @@ std::string Printable(std::string_view text) {
       printable += ' ';
     } else if (code == kReplacement) {
       printable += "\uFFFD";
-    } else if (code < 0x202A || code > 0x202E) {  // no change of direction
+    } else if (!Contains(kDirection, code)) {
       printable += before.substr(0, before.size() - text.size());
     }
   }

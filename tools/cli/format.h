@@ -16,7 +16,7 @@ std::string Grouped(std::uint64_t value);
 std::string Fixed(double value, int decimals);
 
 // UTF-8 text as it can be printed on one line: control characters become a
-// space, ill-formed bytes U+FFFD.
+// space, ill-formed bytes U+FFFD; marks that change the direction go.
 std::string Printable(std::string_view text);
 
 // Columns that printable text takes in a terminal: East Asian wide characters

@@ -10,6 +10,7 @@
 #include "runtime/version.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/files.h"
+#include "tools/cli/format.h"
 
 namespace atto::cli {
 namespace {
@@ -199,11 +200,11 @@ int Main(int argc, char** argv) try {
   }
   return 0;
 } catch (const UsageError& error) {
-  std::fprintf(stderr, "atto: %s\n", error.what());
+  std::fprintf(stderr, "atto: %s\n", Printable(error.what()).c_str());
   return 2;
 } catch (const std::exception& error) {
   std::fflush(stdout);
-  std::fprintf(stderr, "atto: %s\n", error.what());
+  std::fprintf(stderr, "atto: %s\n", Printable(error.what()).c_str());
   return 1;
 }
 
