@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -303,6 +304,22 @@ class AudioCliTest(unittest.TestCase):
         clip.write_bytes(b"noise")
         error = self.atto("eval", self.model, root, status=1).stderr.decode()
         self.assertIn("names/w\ufffd /c\ufffd.wav: ", error)
+
+    def test_eval_sorts_words_by_how_often_they_are_taken_for_a_keyword(self) -> None:
+        """A word without a sample in between changes nothing."""
+        root = self.dir / "sorted"
+        # The model takes the square wave for silence, silence for "no".
+        for word, pcm in (
+            ("a", np.where(np.arange(RATE) % 40 < 20, 32767, -32768)),
+            ("b", np.zeros(0)),
+            ("c", np.zeros(RATE)),
+        ):
+            (root / word).mkdir(parents=True)
+            write_wav(root / word / "0.wav", pcm.astype(np.int16))
+        text = self.atto("eval", self.model, root).stdout.decode()
+        table = text[text.index("other words ") :]
+        found = re.findall(r"^  (\w) +\d+  (\S+)", table, re.M)
+        self.assertEqual(found, [("c", "1.0000"), ("a", "0.0000"), ("b", "-")])
 
     def test_features_draws_a_picture(self) -> None:
         """A PNG of the right size."""

@@ -298,9 +298,13 @@ class Evaluator {
       }
     }
     if (others.empty()) return;
+    // A word without clips is taken for none: as one of its share, 0.
+    const auto clips = [](const Word* word) {
+      return std::max<std::size_t>(word->clips, 1);
+    };
     std::stable_sort(others.begin(), others.end(),
-                     [](const Word* a, const Word* b) {
-                       return a->accepted * b->clips > b->accepted * a->clips;
+                     [&](const Word* a, const Word* b) {
+                       return a->accepted * clips(b) > b->accepted * clips(a);
                      });
     std::printf("\n  other words      clips  called a keyword\n");
     for (const Word* const word : others) {
