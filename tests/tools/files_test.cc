@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 namespace atto::cli {
@@ -88,6 +89,45 @@ TEST_CASE("bytes are aligned to 16 and complete") {
   CHECK(bytes.bytes()[text.size() - 1] == 'x');
   AlignedBytes none;
   CHECK(none.bytes().empty());
+}
+
+std::string LimitedFailureOf(const std::string& path, std::size_t limit) {
+  try {
+    ReadBytes(path, limit);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "no failure";
+}
+
+TEST_CASE("a file without an end is read up to the limit") {
+  if (IsFile("/dev/zero")) {
+    CHECK(LimitedFailureOf("/dev/zero", 1000) ==
+          "/dev/zero: is larger than 1,000 bytes");
+    CHECK(LimitedFailureOf("/dev/zero", 1 << 20) ==
+          "/dev/zero: is larger than 1,048,576 bytes");
+  }
+  const TemporaryFile file(std::string(200000, 'x'));
+  CHECK(ReadBytes(file.path(), 200000).size() == 200000);
+  CHECK(ReadText(file.path(), 200000).size() == 200000);
+  CHECK(LimitedFailureOf(file.path(), 199999) ==
+        file.path() + ": is larger than 199,999 bytes");
+}
+
+TEST_CASE("a line without an end is read up to the limit") {
+  std::istringstream in("four\n\nlast");
+  std::string line;
+  REQUIRE(ReadLine(&in, &line, 4));
+  CHECK(line == "four");
+  REQUIRE(ReadLine(&in, &line, 4));
+  CHECK(line.empty());
+  REQUIRE(ReadLine(&in, &line, 4));
+  CHECK(line == "last");
+  CHECK_FALSE(ReadLine(&in, &line, 4));
+  std::istringstream longer("fives");
+  CHECK_THROWS_WITH_AS(ReadLine(&longer, &line, 4),
+                       "standard input: a line is longer than 4 bytes",
+                       Failure);
 }
 
 TEST_CASE("a regular file is mapped, others are not") {

@@ -192,7 +192,7 @@ void Classify(const ClassifyOptions& options) {
       std::fputs("Type one message per line; Ctrl-D ends.\n", stderr);
     }
     std::string line;
-    while (std::getline(std::cin, line)) {
+    while (ReadLine(&std::cin, &line)) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       classifier.Add(line);
     }

@@ -12,6 +12,8 @@
 #include <memory>
 #include <system_error>
 
+#include "tools/cli/format.h"
+
 namespace atto::cli {
 namespace {
 
@@ -61,13 +63,16 @@ bool IsFile(const std::string& path) {
          !std::filesystem::is_directory(status);
 }
 
-std::string ReadText(const std::string& path) {
+std::string ReadText(const std::string& path, std::size_t limit) {
   const File file = Open(path, "rb");
   std::string text;
   char buffer[1 << 16];
   for (std::size_t count;
        (count = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0;) {
     text.append(buffer, count);
+    if (text.size() > limit) {
+      throw Failure(path + ": is larger than " + Grouped(limit) + " bytes");
+    }
   }
   if (std::ferror(file.get()) != 0) {
     throw Failure(path + ": " + std::strerror(errno));
@@ -75,12 +80,28 @@ std::string ReadText(const std::string& path) {
   return text;
 }
 
-AlignedBytes ReadBytes(const std::string& path) {
-  const std::string text = ReadText(path);
+AlignedBytes ReadBytes(const std::string& path, std::size_t limit) {
+  const std::string text = ReadText(path, limit);
   if (text.empty()) throw Failure(path + ": is empty");
   AlignedBytes bytes(text.size());
   std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
+}
+
+bool ReadLine(std::istream* in, std::string* line, std::size_t limit) {
+  using Traits = std::istream::traits_type;
+  line->clear();
+  std::streambuf* const buffer = in->rdbuf();
+  Traits::int_type c = buffer->sbumpc();
+  if (c == Traits::eof()) return false;
+  for (; c != Traits::eof() && c != '\n'; c = buffer->sbumpc()) {
+    if (line->size() == limit) {
+      throw Failure("standard input: a line is longer than " + Grouped(limit) +
+                    " bytes");
+    }
+    line->push_back(Traits::to_char_type(c));
+  }
+  return true;
 }
 
 void WriteText(const std::string& path, std::string_view text) {

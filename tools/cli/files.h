@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <istream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ops/base/span.h"
+#include "runtime/model/gguf.h"
 
 namespace atto::cli {
 
@@ -50,7 +52,8 @@ class AlignedBytes {
 
 // A regular file in the address space, so that only what is looked at is read.
 // Others, such as pipes and what is not there, give no bytes. Whoever writes to
-// the file meanwhile changes the bytes: for a look, not to keep.
+// the file meanwhile changes the bytes, and whoever shortens it ends the
+// process that looks: for a short look, not to keep.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -67,9 +70,20 @@ class MappedFile {
 // Whether `path` names something to read that is not a folder.
 bool IsFile(const std::string& path);
 
-// Both throw Failure if the file cannot be read.
-AlignedBytes ReadBytes(const std::string& path);
-std::string ReadText(const std::string& path);
+// The most that is read of a file: no model is larger, and some, such as
+// /dev/zero, have no end.
+constexpr std::size_t kMaxFileBytes = GgufReader::kMaxFileBytes;
+
+// Both throw Failure if the file cannot be read or is larger than `limit`.
+AlignedBytes ReadBytes(const std::string& path,
+                       std::size_t limit = kMaxFileBytes);
+std::string ReadText(const std::string& path,
+                     std::size_t limit = kMaxFileBytes);
+
+// Reads a line of standard input, `in`, without its LF; false at the end.
+// Throws Failure for a line longer than `limit`.
+bool ReadLine(std::istream* in, std::string* line,
+              std::size_t limit = kMaxFileBytes);
 
 void WriteText(const std::string& path, std::string_view text);
 
