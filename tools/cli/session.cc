@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/model/gguf.h"
+
 namespace atto::cli {
 
 void Refuse(const std::string& path, const ErrorInfo& error) {
@@ -17,14 +19,25 @@ void Refuse(const std::string& path, const ErrorInfo& error) {
   throw Failure(sentence);
 }
 
+ErrorInfo CheckOutline(Span<const std::uint8_t> file) {
+  ErrorInfo error;
+  EncoderShape shape;
+  GgufReader reader;
+  error.status = Model::ReadShape(file, &shape, &error);
+  if (error.status == Status::kOk) error.status = reader.Open(file, &error);
+  GgufKey key;
+  for (std::uint32_t i = 0;
+       error.status == Status::kOk && i < reader.key_count(); ++i) {
+    error.status = reader.NextKey(&key);
+  }
+  if (error.status == Status::kOk) error.status = reader.OpenTensors();
+  return error;
+}
+
 AlignedBytes ReadModel(const std::string& path) {
   const MappedFile mapped(path);
   if (!mapped.bytes().empty()) {
-    std::vector<BlockWeights> blocks(EncoderShape::kMaxBlocks);
-    Model model;
-    ErrorInfo error;
-    error.status =
-        model.Init(mapped.bytes(), {blocks.data(), blocks.size()}, &error);
+    const ErrorInfo error = CheckOutline(mapped.bytes());
     if (error.status != Status::kOk) Refuse(path, error);
   }
   return ReadBytes(path);
