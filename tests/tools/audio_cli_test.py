@@ -296,7 +296,8 @@ class AudioCliTest(unittest.TestCase):
         folder = root / os.fsdecode(b"w\xff\x1b\xe2\x80\xae")
         folder.mkdir(parents=True)
         clip = write_wav(folder / os.fsdecode(b"c\xe9.wav"), self.pcm)
-        self.assertIn("c\ufffd.wav", self.lines("classify", self.model, clip)[0]["file"])
+        line = self.lines("classify", self.model, clip)[0]
+        self.assertTrue(line["file"].endswith("c\ufffd.wav"))
         words = self.lines("eval", self.model, root)[0]["words"]
         self.assertEqual(list(words), ["w\ufffd\x1b\u202e"])
         text = self.atto("eval", self.model, root).stdout.decode()
