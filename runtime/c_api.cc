@@ -151,6 +151,7 @@ atto_classification ToC(const atto::Classification& found) noexcept {
   result.tokens = found.tokens;
   result.cut_tokens = found.cut_tokens;
   result.cut_features = found.cut_features;
+  result.cut_chars = found.cut_chars;
   result.invalid_utf8 = found.invalid_utf8;
   return result;
 }

@@ -95,6 +95,7 @@ typedef struct {
   size_t tokens;          /* that the encoder saw */
   size_t cut_tokens;      /* beyond the model's limit, not looked at */
   size_t cut_features;    /* beyond the most that a token has */
+  size_t cut_chars;       /* of URLs and numbers, beyond what features see */
   size_t invalid_utf8;    /* ill-formed sequences */
 } atto_classification;
 

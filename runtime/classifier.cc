@@ -84,6 +84,7 @@ Status TextClassifier::Classify(Span<const char> text,
     encoder_.backend().embedding_sum_s8(embedding, token.rows, row);
   }
   classification->cut_features = tokenizer->cut_features();
+  classification->cut_chars = tokenizer->cut_chars();
   classification->invalid_utf8 = tokenizer->invalid_utf8();
 
   return Decide(&encoder_, classification);

@@ -31,6 +31,7 @@ struct Classification {
   std::size_t tokens = 0;            // that the encoder saw
   std::size_t cut_tokens = 0;        // beyond the model's n_max, not looked at
   std::size_t cut_features = 0;      // n-grams beyond the most that a token has
+  std::size_t cut_chars = 0;         // of URLs and numbers, in no feature
   std::size_t invalid_utf8 = 0;      // ill-formed sequences, read as U+FFFD
   std::size_t cut_samples = 0;       // of a clip, beyond the model's window
 };

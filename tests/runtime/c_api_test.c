@@ -125,6 +125,7 @@ int main(void) {
   CHECK(result.score == result.scores[result.label]);
   CHECK(result.score <= ATTO_SCORE_ONE);
   CHECK(result.cut_tokens == 0 && result.invalid_utf8 == 0);
+  CHECK(result.cut_features == 0 && result.cut_chars == 0);
   CHECK(atto_text_classify(classifier, "", 0, &result) == ATTO_EMPTY_INPUT);
   CHECK(atto_text_classify(NULL, text, 1, &result) == ATTO_NULL_POINTER);
   CHECK(atto_text_classify(classifier, NULL, 1, &result) == ATTO_NULL_POINTER);

@@ -84,6 +84,7 @@ TEST_CASE("classifier: a result that nobody has filled is empty") {
   CHECK(classification.tokens == 0);
   CHECK(classification.cut_tokens == 0);
   CHECK(classification.cut_features == 0);
+  CHECK(classification.cut_chars == 0);
   CHECK(classification.invalid_utf8 == 0);
   CHECK(classification.cut_samples == 0);
 }
@@ -139,6 +140,17 @@ TEST_CASE("classifier: ill-formed UTF-8 is read and counted") {
   REQUIRE(loaded.classifier.Classify("ok \xff\xfe ok \xc3", &classification) ==
           Status::kOk);
   CHECK(classification.invalid_utf8 == 3);
+}
+
+TEST_CASE("classifier: what no feature sees of a long URL is counted") {
+  LoadedClassifier loaded("pre_mean_gelu");
+  Classification classification;
+  const std::string text = "http://a.com/" + std::string(100, 'b');
+  REQUIRE(loaded.classifier.Classify(text.c_str(), &classification) ==
+          Status::kOk);
+  const std::size_t seen =
+      loaded.classifier.model().text_params().max_word_chars;
+  CHECK(classification.cut_chars == 100 - seen);
 }
 
 TEST_CASE("classifier: wrong use has a status") {

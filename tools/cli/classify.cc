@@ -135,6 +135,7 @@ class Classifier {
     line["tokens"] = result.tokens;
     line["cut_tokens"] = result.cut_tokens;
     line["cut_features"] = result.cut_features;
+    line["cut_chars"] = result.cut_chars;
     line["invalid_utf8"] = result.invalid_utf8;
     line["microseconds"] = microseconds;
     PutJson(line);
