@@ -80,8 +80,9 @@ class Model {
   static constexpr std::size_t kAlignment = 16;
 
   // Reads the shape alone, to size memory before Init. Checks the form of all
-  // keys and the values of those that the shape is made of, not the checksum
-  // or the tensors. `shape` is written on success only.
+  // keys and the values of those that the shape is made of, not that labels
+  // differ, nor the checksum or the tensors. `shape` is written on success
+  // only.
   static Status ReadShape(Span<const std::uint8_t> file, EncoderShape* shape,
                           ErrorInfo* error = nullptr,
                           const ModelKinds& kinds = kAnyModel) noexcept;

@@ -60,6 +60,9 @@ int main(void) {
   unsigned char* const memory = Aligned(classifier_memory.bytes);
   const size_t model_bytes = ReadModel(model);
   const char text[] = "call me when you are home";
+  const char url[] =
+      "http://a.com/a-path-that-goes/on/and/"
+      "onandonandonandonandonandonandonandonandonandonandonandon";
   atto_text_classifier* classifier = NULL;
   atto_classification result;
   atto_error error;
@@ -126,6 +129,8 @@ int main(void) {
   CHECK(result.score <= ATTO_SCORE_ONE);
   CHECK(result.cut_tokens == 0 && result.invalid_utf8 == 0);
   CHECK(result.cut_features == 0 && result.cut_chars == 0);
+  CHECK(atto_text_classify(classifier, url, strlen(url), &result) == ATTO_OK);
+  CHECK(result.cut_chars > 0);
   CHECK(atto_text_classify(classifier, "", 0, &result) == ATTO_EMPTY_INPUT);
   CHECK(atto_text_classify(NULL, text, 1, &result) == ATTO_NULL_POINTER);
   CHECK(atto_text_classify(classifier, NULL, 1, &result) == ATTO_NULL_POINTER);

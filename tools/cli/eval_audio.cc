@@ -298,7 +298,7 @@ class Evaluator {
       }
     }
     if (others.empty()) return;
-    // A word without clips is taken for none: as one of its share, 0.
+    // Without clips the share is 0: the order must be one.
     const auto clips = [](const Word* word) {
       return std::max<std::size_t>(word->clips, 1);
     };

@@ -17,9 +17,9 @@ namespace atto::cli {
 // Throws a Failure that names the model file and what is wrong in it.
 [[noreturn]] void Refuse(const std::string& path, const ErrorInfo& error);
 
-// What keys and descriptions of tensors tell of a file: kOk if they are those
-// of a model. Looks at no more of it, so that a mapped one is not read; whether
-// the model is valid is for Init to say.
+// kOk if the container is whole and its keys give the shape of a model. Looks
+// at no more of it, so that a mapped file is not read; whether the model is
+// valid is for Init to say.
 ErrorInfo CheckOutline(Span<const std::uint8_t> file);
 
 // The bytes of a file that has the outline of a model, for Init to validate;

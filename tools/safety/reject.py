@@ -5,7 +5,7 @@
 Writes such files to build/safety and lets `atto inspect` refuse each: the least of
 several runs, start of the process included. The system counts pages of the file that
 are looked at as memory of the process; no other memory grows with the file, unless it
-is refused by its checksum alone: then it has been read into memory.
+is whole and gives the shape of a model: then it has been read into memory.
 """
 
 from __future__ import annotations

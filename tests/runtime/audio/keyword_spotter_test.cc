@@ -196,7 +196,16 @@ TEST_CASE("clips: what cannot be classified") {
   CHECK(classifier.Classify({&sample, 1}, &result) == Status::kOk);
 }
 
-TEST_CASE("spotter: a call that is abandoned costs one look") {
+std::jmp_buf away;
+
+// Whether Push was left by a longjmp.
+bool Abandoned(KeywordSpotter* spotter, Span<const std::int16_t> pcm) {
+  if (setjmp(away) != 0) return true;
+  static_cast<void>(spotter->Push(pcm));
+  return false;
+}
+
+TEST_CASE("spotter: a call that is abandoned in the encoder costs one look") {
   const auto cases = testing::ReadGolden("spotters/mean");
   const auto pcm = cases.front().Values<std::int16_t>("pcm");
   LoadedSpotter loaded("mean");
@@ -206,26 +215,19 @@ TEST_CASE("spotter: a call that is abandoned costs one look") {
 
   loaded.found = Found();
   loaded.spotter.Reset();
-  static std::jmp_buf away;
-  static std::vector<std::int8_t> buffer;
-  buffer.resize(AttentionTapBytes(loaded.spotter.model().shape()));
+  const EncoderShape& shape = loaded.spotter.model().shape();
+  std::vector<std::int8_t> buffer(AttentionTapBytes(shape));
   AttentionTap tap;
   tap.on_row = [](void*, const AttentionRow&) { std::longjmp(away, 1); };
   tap.buffer = {buffer.data(), buffer.size()};
   REQUIRE(loaded.spotter.encoder().set_tap(tap) == Status::kOk);
   // Up to the last sample of the first look.
-  const std::size_t first = WindowSamples(loaded.spotter.model().shape());
-  bool abandoned = false;
-  if (setjmp(away) == 0) {
-    static_cast<void>(loaded.spotter.Push({pcm.data(), first}));
-  } else {
-    abandoned = true;
-  }
-  CHECK(abandoned);
+  const std::size_t first = WindowSamples(shape);
+  REQUIRE(Abandoned(&loaded.spotter, {pcm.data(), first}));
   REQUIRE(loaded.spotter.encoder().set_tap({}) == Status::kOk);
-  loaded.Push(
-      Samples(pcm.begin() + static_cast<std::ptrdiff_t>(first), pcm.end()),
-      1000);
+  const Samples rest(pcm.begin() + static_cast<std::ptrdiff_t>(first),
+                     pcm.end());
+  loaded.Push(rest, 1000);
   CHECK(loaded.found.starts ==
         std::vector<std::int64_t>(starts.begin() + 1, starts.end()));
 }
