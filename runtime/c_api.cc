@@ -80,23 +80,21 @@ atto::Span<std::uint8_t> Arena(void* arena, std::size_t bytes) noexcept {
   return {static_cast<std::uint8_t*>(arena), bytes};
 }
 
-// Whether an object, called `what`, may be made in the caller's memory; *made
-// is null until it is.
-template <typename Object>
+// Whether an object of `size` bytes, called `what`, may be made in the caller's
+// memory; `made` is where its address will go.
 atto::Status CheckMemory(const void* memory, std::size_t memory_bytes,
-                         const char* what, Object** made,
+                         std::size_t size, const char* what, const void* made,
                          atto::ErrorInfo* info) noexcept {
-  if (made != nullptr) *made = nullptr;
   if (memory == nullptr || made == nullptr) {
     return atto::Fail(info, atto::Status::kNullPointer,
                       memory == nullptr ? "memory" : what, "must not be null",
                       0, 0);
   }
-  if (memory_bytes < sizeof(Object)) {
+  if (memory_bytes < size) {
     return atto::Fail(info, atto::Status::kBufferTooSmall, "memory",
                       "bytes must be at least",
                       static_cast<std::int64_t>(memory_bytes),
-                      static_cast<std::int64_t>(sizeof(Object)));
+                      static_cast<std::int64_t>(size));
   }
   const std::size_t misalignment =
       reinterpret_cast<std::uintptr_t>(memory) % ATTO_ALIGNMENT;
@@ -191,9 +189,10 @@ atto_status InitClassifier(void* memory, std::size_t memory_bytes,
                            const ModelSource& model, void* arena,
                            std::size_t arena_bytes, Object** classifier,
                            atto_error* error) noexcept {
+  if (classifier != nullptr) *classifier = nullptr;  // until it is made
   atto::ErrorInfo info;
-  atto::Status status =
-      CheckMemory(memory, memory_bytes, "classifier", classifier, &info);
+  atto::Status status = CheckMemory(memory, memory_bytes, sizeof(Object),
+                                    "classifier", classifier, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
   auto* const made = new (memory) Object;
   status = made->classifier.Init(model, Arena(arena, arena_bytes), &info);
@@ -208,9 +207,10 @@ atto_status InitSpotter(void* memory, std::size_t memory_bytes,
                         void (*on_event)(void*, const atto_event*),
                         void* context, atto_spotter** spotter,
                         atto_error* error) noexcept {
+  if (spotter != nullptr) *spotter = nullptr;  // until it is made
   atto::ErrorInfo info;
-  atto::Status status =
-      CheckMemory(memory, memory_bytes, "spotter", spotter, &info);
+  atto::Status status = CheckMemory(memory, memory_bytes, sizeof(atto_spotter),
+                                    "spotter", spotter, &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
   auto* const made = new (memory) atto_spotter;
   made->on_event = on_event;
