@@ -73,6 +73,12 @@ class AuditTest(unittest.TestCase):
         with self.assertRaisesRegex(audit.AuditError, "no bound"):
             made.check()
 
+    def test_a_lost_function_is_refused(self) -> None:
+        """One of the library's own that the graph only calls."""
+        made = graph(node("a", "int atto::a()"), edge("a", "/x.cc:b.part.0"))
+        with self.assertRaisesRegex(audit.AuditError, "folded"):
+            made.resolve([])
+
     def test_an_unknown_pointer_is_refused(self) -> None:
         """A call through a pointer that no rule explains."""
         made = graph(node("a", "int stranger::a()"), edge("a", "__indirect_call"))
