@@ -312,8 +312,11 @@ def layernorm() -> GoldenFile:
             )
     # The sum of squares decides by one which root it has, and the root shows.
     for name, row in (
-        ("below_a_square", [334, -12, -10, -21, 25, 13, -8, -1, 23, 21, -34, -31]
-         + [-23, 14, 1, 10, 19, 23, 0, 19, -26, -39, 13, -25]),
+        (
+            "below_a_square",
+            [334, -12, -10, -21, 25, 13, -8, -1, 23, 21, -34, -31]
+            + [-23, 14, 1, 10, 19, 23, 0, 19, -26, -39, 13, -25],
+        ),
         ("at_a_square", [53, -75, 165, -51, 218]),
     ):
         d = len(row)

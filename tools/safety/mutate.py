@@ -47,9 +47,7 @@ PATIENCE = 10
 LEAST_SECONDS = 2
 MEMORY = 4 << 30  # bytes of address space; others never stop asking for it
 SOURCES = re.compile(r"^(ops|runtime)/.*\.(cc|h)$")
-LEFT_OUT = re.compile(
-    r"-inl\.h$|_f32\.|float_|_hwy|_xsimd|dsp|helium|backend|c_api\.h"
-)
+LEFT_OUT = re.compile(r"-inl\.h$|_f32\.|float_|_hwy|_xsimd|dsp|helium|backend|c_api\.h")
 
 # `ops.vnni` looks at instructions that this build does not have.
 TESTS = re.compile(r"(ops|runtime|fuzz|golden)\.(?!vnni)")
