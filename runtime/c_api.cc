@@ -80,15 +80,20 @@ atto::Span<std::uint8_t> Arena(void* arena, std::size_t bytes) noexcept {
   return {static_cast<std::uint8_t*>(arena), bytes};
 }
 
-// Whether an object of `size` bytes, called `what`, may be made in the caller's
-// memory; `made` is where its address will go.
+// What is null and must not be.
+atto_status Missing(const char* what, atto_error* error) noexcept {
+  atto::ErrorInfo info;
+  return Report(atto::Fail(&info, atto::Status::kNullPointer, what,
+                           "must not be null", 0, 0),
+                info, error);
+}
+
+// Whether an object of `size` bytes may be made in the caller's memory.
 atto::Status CheckMemory(const void* memory, std::size_t memory_bytes,
-                         std::size_t size, const char* what, const void* made,
-                         atto::ErrorInfo* info) noexcept {
-  if (memory == nullptr || made == nullptr) {
-    return atto::Fail(info, atto::Status::kNullPointer,
-                      memory == nullptr ? "memory" : what, "must not be null",
-                      0, 0);
+                         std::size_t size, atto::ErrorInfo* info) noexcept {
+  if (memory == nullptr) {
+    return atto::Fail(info, atto::Status::kNullPointer, "memory",
+                      "must not be null", 0, 0);
   }
   if (memory_bytes < size) {
     return atto::Fail(info, atto::Status::kBufferTooSmall, "memory",
@@ -121,13 +126,10 @@ std::size_t SpotterBytes(const atto::EncoderShape& shape) noexcept {
 atto_status ReadSize(const void* model, std::size_t model_bytes,
                      std::size_t (*size)(const atto::EncoderShape&) noexcept,
                      std::size_t* bytes, atto_error* error) noexcept {
-  atto::ErrorInfo info;
   if (model == nullptr || bytes == nullptr) {
-    return Report(atto::Fail(&info, atto::Status::kNullPointer,
-                             model == nullptr ? "model" : "bytes",
-                             "must not be null", 0, 0),
-                  info, error);
+    return Missing(model == nullptr ? "model" : "bytes", error);
   }
+  atto::ErrorInfo info;
   atto::EncoderShape shape;
   atto::Status status =
       atto::Model::ReadShape(Bytes(model, model_bytes), &shape, &info);
@@ -177,10 +179,7 @@ void Forward(void* context, const atto::KeywordEvent& event) noexcept {
 template <typename Object>
 atto_status NoModel(Object** made, atto_error* error) noexcept {
   if (made != nullptr) *made = nullptr;
-  atto::ErrorInfo info;
-  return Report(atto::Fail(&info, atto::Status::kNullPointer, "model",
-                           "must not be null", 0, 0),
-                info, error);
+  return Missing("model", error);
 }
 
 // `model`: a file's bytes or an embedded model.
@@ -189,10 +188,11 @@ atto_status InitClassifier(void* memory, std::size_t memory_bytes,
                            const ModelSource& model, void* arena,
                            std::size_t arena_bytes, Object** classifier,
                            atto_error* error) noexcept {
-  if (classifier != nullptr) *classifier = nullptr;  // until it is made
+  if (classifier == nullptr) return Missing("classifier", error);
+  *classifier = nullptr;  // until it is made
   atto::ErrorInfo info;
-  atto::Status status = CheckMemory(memory, memory_bytes, sizeof(Object),
-                                    "classifier", classifier, &info);
+  atto::Status status =
+      CheckMemory(memory, memory_bytes, sizeof(Object), &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
   auto* const made = new (memory) Object;
   status = made->classifier.Init(model, Arena(arena, arena_bytes), &info);
@@ -207,10 +207,11 @@ atto_status InitSpotter(void* memory, std::size_t memory_bytes,
                         void (*on_event)(void*, const atto_event*),
                         void* context, atto_spotter** spotter,
                         atto_error* error) noexcept {
-  if (spotter != nullptr) *spotter = nullptr;  // until it is made
+  if (spotter == nullptr) return Missing("spotter", error);
+  *spotter = nullptr;  // until it is made
   atto::ErrorInfo info;
-  atto::Status status = CheckMemory(memory, memory_bytes, sizeof(atto_spotter),
-                                    "spotter", spotter, &info);
+  atto::Status status =
+      CheckMemory(memory, memory_bytes, sizeof(atto_spotter), &info);
   if (status != atto::Status::kOk) return Report(status, info, error);
   auto* const made = new (memory) atto_spotter;
   made->on_event = on_event;
