@@ -249,7 +249,8 @@ TEST_CASE("hostile sizes fail without overflow") {
 
 TEST_CASE("an array that is cut says how long the file must be") {
   constexpr std::uint64_t kMost = GgufReader::kMaxFileBytes / 8;
-  for (const std::uint32_t type : {10U, testing::kValueString + 0U}) {
+  for (const std::uint32_t type :
+       {std::uint32_t{10}, std::uint32_t{testing::kValueString}}) {
     for (const std::uint64_t count : {std::uint64_t{2}, kMost, kMost + 1}) {
       testing::ModelFile file;
       testing::Key key{"numbers", testing::kValueArray, {}};
