@@ -221,6 +221,25 @@ TEST_CASE("embedded model: a spotter looks as with the file") {
   }
 }
 
+TEST_CASE("embedded model: a spotter names the arena that it needs") {
+  AlignedBytes arena(SpotterArenaBytes(embedded_keywords::Model::kShape));
+  KeywordSpotter spotter;
+  ErrorInfo error;
+  const auto init = [&](const EmbeddedModel& model, std::size_t bytes) {
+    return spotter.Init(model, arena.span().subspan(0, bytes), {}, &error);
+  };
+  // Too small for its encoder, and by a byte.
+  REQUIRE(init(embedded_keywords::kModel, 16) == Status::kBufferTooSmall);
+  const auto needed = static_cast<std::size_t>(error.expected);
+  REQUIRE(needed <= arena.size());
+  CHECK(init(embedded_keywords::kModel, needed - 1) == Status::kBufferTooSmall);
+  CHECK(error.expected == static_cast<std::int64_t>(needed));
+  CHECK(init(embedded_keywords::kModel, needed) == Status::kOk);
+  CHECK(init(embedded_spam::kModel, 16) == Status::kBufferTooSmall);
+  CHECK(error.expected ==
+        static_cast<std::int64_t>(embedded_spam::kModel.layout->bytes));
+}
+
 TEST_CASE("embedded model: what is wrong is named") {
   AlignedBytes arena(embedded_spam::kModel.layout->bytes);
   const auto refuse = [&](const EmbeddedModel& model, Span<std::uint8_t> memory,
